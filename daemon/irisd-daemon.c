@@ -102,7 +102,8 @@ open_descriptors (IrisdDaemon *self, GError **error)
   self->core.wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (self->signal_fd >= 0 && self->core.wake_fd >= 0)
     return irisd_accept_init (error);
-  g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot make a descriptor: %s",
+  g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+               "cannot make a descriptor: %s; raise the limit on open files (ulimit -n)",
                g_strerror (errno));
   return FALSE;
 }
@@ -314,7 +315,7 @@ start_threads (IrisdDaemon *self)
   if (core->config->paused)
     irisd_log (IRISD_LOG_INFO,
                "started paused: items are taken and none is run until irisctl drain all "
-               "--refill");
+               "--resume");
   if (core->journal != NULL)
     irisd_journal_start (core->journal);
   irisd_zap_handler_start (self->zap_handler);
@@ -386,7 +387,8 @@ irisd_daemon_free (IrisdDaemon *self)
 {
   IrisdCore *core = &self->core;
   irisd_zap_handler_stop (self->zap_handler);
-  /* Before the gateways: it may still be about to wake the gateway that has sent the last ending.
+  /* Before the gateways: it may still be about to wake the gateway that has sent the last
+   * completion.
    */
   irisd_command_runner_free (core->commands);
   if (core->journal != NULL)

@@ -19,7 +19,7 @@
 /* A window of more than any credit is none. */
 #define MOST_WINDOW 4096
 
-/* Something was refused. What was sent together is refused together, and counts once. */
+/* Something was refused. Items sent together are refused together, and count once. */
 void
 iris_client_backoff_refused (IrisClientBackoff *self,
                              gint64 now,

@@ -38,7 +38,7 @@ struct _IrisClientCall
   IrisClientQuery *query;           /* of LIST */
   guint32 count;                    /* of KICK; of SET_WORKERS: workers */
   guint32 wanted;                   /* of KICK: the state */
-  char *sentence;                   /* of BURY */
+  char *message;                    /* of BURY */
   gint32 changed_place;             /* of DRAIN and SET_WORKERS */
   gboolean drained;                 /* of DRAIN */
   gboolean whole;                   /* of SHOW: the item as it was submitted */

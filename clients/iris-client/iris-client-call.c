@@ -31,7 +31,7 @@ iris_client_call_finish (IrisClientCall *self, const IrisWireMessage *answer, co
     self->done (self, answer, error);
   g_clear_pointer (&self->request, iris_request_unref);
   g_clear_pointer (&self->query, iris_client_query_unref);
-  g_free (self->sentence);
+  g_free (self->message);
   g_free (self);
 }
 
@@ -80,7 +80,7 @@ fill_question (IrisClientCall *self, IrisWireMessage *message)
     iris_wire_message_set_uint (message, IRIS_WIRE_KEY_STATE, self->wanted);
   if (self->whole)
     iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_PAYLOAD, TRUE);
-  set_string (message, IRIS_WIRE_KEY_SENTENCE, self->sentence);
+  set_string (message, IRIS_WIRE_KEY_MESSAGE, self->message);
 }
 
 static void

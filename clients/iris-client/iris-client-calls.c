@@ -51,8 +51,10 @@ iris_client_return_error (GTask *task, IrisClientCall *call, const GError *error
 void
 iris_client_return_unreadable (GTask *task, const GError *error)
 {
-  g_task_return_new_error (task, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_PROTOCOL,
-                           "irisd's answer cannot be read: %s", error->message);
+  g_task_return_new_error (
+      task, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_PROTOCOL,
+      "irisd's answer cannot be read: %s; use a client and an irisd of the same release",
+      error->message);
 }
 
 static void
@@ -201,8 +203,8 @@ iris_client_finish_pointer (IrisClient *self, GAsyncResult *result, GError **err
  * @callback: called when done
  * @user_data: for @callback
  *
- * Greets irisd and asks for its places. Other calls do this by themselves; connecting first tells
- * early whether irisd is there.
+ * Connects, says HELLO and asks for the places. Other calls do this by themselves; connecting first
+ * tells early whether irisd is there.
  */
 void
 iris_client_connect_async (IrisClient *self,
@@ -318,8 +320,6 @@ iris_client_get_services_async (IrisClient *self,
  * iris_client_get_services_finish:
  * @result: what the callback was given
  *
- * Ends what iris_client_get_services_async() began.
- *
  * Returns: (transfer container) (element-type IrisClientService): the services, or %NULL
  */
 GPtrArray *
@@ -350,8 +350,6 @@ iris_client_get_workers_async (IrisClient *self,
  * iris_client_get_workers_finish:
  * @result: what the callback was given
  *
- * Ends what iris_client_get_workers_async() began.
- *
  * Returns: (transfer full) (element-type IrisClientWorker): the worker processes, or %NULL
  */
 GPtrArray *
@@ -381,8 +379,6 @@ iris_client_get_status_async (IrisClient *self,
 /**
  * iris_client_get_status_finish:
  * @result: what the callback was given
- *
- * Ends what iris_client_get_status_async() began.
  *
  * Returns: (transfer full): the state, or %NULL
  */

@@ -89,7 +89,7 @@ iris_client_kick_finish (IrisClient *self, GAsyncResult *result, guint *changed,
 /**
  * iris_client_bury_async:
  * @item: the number of a persistent item that waits
- * @sentence: (nullable): why, for a person
+ * @reason: (nullable): why, for a person
  * @cancellable: (nullable): to stop waiting
  * @callback: called when done
  * @user_data: for @callback
@@ -99,7 +99,7 @@ iris_client_kick_finish (IrisClient *self, GAsyncResult *result, guint *changed,
 void
 iris_client_bury_async (IrisClient *self,
                         guint64 item,
-                        const char *sentence,
+                        const char *reason,
                         GCancellable *cancellable,
                         GAsyncReadyCallback callback,
                         gpointer user_data)
@@ -112,7 +112,7 @@ iris_client_bury_async (IrisClient *self,
   call = iris_client_begin_call (self, IRIS_WIRE_BURY, change_done, iris_client_bury_async,
                                  cancellable, callback, user_data);
   call->item = item;
-  call->sentence = g_strdup (sentence);
+  call->message = g_strdup (reason);
   iris_client_take_call (self, call, cancellable);
 }
 
@@ -180,7 +180,7 @@ iris_client_drain_finish (IrisClient *self, GAsyncResult *result, guint *changed
 }
 
 /**
- * iris_client_staff_async:
+ * iris_client_set_workers_async:
  * @place: the id of a place
  * @workers: how many of its workers are to take part, from 1
  * @cancellable: (nullable): to stop waiting
@@ -190,12 +190,12 @@ iris_client_drain_finish (IrisClient *self, GAsyncResult *result, guint *changed
  * Changes how many workers of a place take part, until irisd is started again.
  */
 void
-iris_client_staff_async (IrisClient *self,
-                         int place,
-                         guint workers,
-                         GCancellable *cancellable,
-                         GAsyncReadyCallback callback,
-                         gpointer user_data)
+iris_client_set_workers_async (IrisClient *self,
+                               int place,
+                               guint workers,
+                               GCancellable *cancellable,
+                               GAsyncReadyCallback callback,
+                               gpointer user_data)
 {
   IrisClientCall *call;
 
@@ -203,15 +203,15 @@ iris_client_staff_async (IrisClient *self,
   g_return_if_fail (iris_client_in_context (self));
   g_return_if_fail (place >= 0 && workers > 0);
 
-  call = iris_client_begin_call (self, IRIS_WIRE_SET_WORKERS, change_done, iris_client_staff_async,
-                                 cancellable, callback, user_data);
+  call = iris_client_begin_call (self, IRIS_WIRE_SET_WORKERS, change_done,
+                                 iris_client_set_workers_async, cancellable, callback, user_data);
   call->changed_place = place;
   call->count = workers;
   iris_client_take_call (self, call, cancellable);
 }
 
 /**
- * iris_client_staff_finish:
+ * iris_client_set_workers_finish:
  * @result: what the callback was given
  * @changed: (out) (optional): 1, or 0 if it were so many already
  *
@@ -222,7 +222,10 @@ iris_client_staff_async (IrisClient *self,
  * Returns: whether it is as it was asked for
  */
 gboolean
-iris_client_staff_finish (IrisClient *self, GAsyncResult *result, guint *changed, GError **error)
+iris_client_set_workers_finish (IrisClient *self,
+                                GAsyncResult *result,
+                                guint *changed,
+                                GError **error)
 {
   return finish_change (self, result, changed, error);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A conversation with one of irisd's sockets: greeting, credits, batches, acknowledgements.
+ * A conversation with one of irisd's sockets: HELLO, credits, batches, acknowledgements.
  */
 #pragma once
 
@@ -31,7 +31,7 @@ typedef struct _IrisClientChannel IrisClientChannel;
 
 typedef struct
 {
-  /* irisd answered the greeting. */
+  /* irisd answered HELLO. */
   void (*ready) (IrisClientChannel *channel, gpointer user_data);
   /* The conversation is over, and its calls have been ended. Not called for a channel that its
    * owner ends. */
@@ -74,13 +74,13 @@ struct _IrisClientChannel
 
   GQueue control;      /* calls that need no credit */
   GQueue waiting;      /* items, and what was refused as busy, in the order of their serials */
-  GHashTable *pending; /* serial → call: what was sent and is not answered */
+  GHashTable *pending; /* serial → call: calls that were sent and are not answered */
 
   IrisClientCredit credit;
   guint64 last_ended;    /* serial of the call that ended last, of those that take credit */
   IrisWireLimits limits; /* irisd's, as far as WELCOME tells them */
 
-  guint64 hello_serial; /* 0 until the greeting was sent */
+  guint64 hello_serial; /* 0 until HELLO was sent */
   gboolean heard;       /* anything, since the clock last looked */
   gint64 connect_by;
   gboolean owes; /* a grant of output could not be sent */

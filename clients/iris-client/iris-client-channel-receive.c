@@ -25,9 +25,9 @@ iris_client_channel_remove (IrisClientChannel *self, IrisClientCall *call)
 static GError *
 error_of (const IrisWireMessage *message)
 {
-  g_autofree char *sentence = iris_wire_string_dup (&message->sentence);
+  g_autofree char *reason = iris_wire_string_dup (&message->message);
 
-  GError *error = iris_client_error_new_from_wire (message->code, sentence, message->home,
+  GError *error = iris_client_error_new_from_wire (message->code, reason, message->home,
                                                    message->place);
 
   if (message->ends)
@@ -72,9 +72,9 @@ iris_client_channel_answer (IrisClientChannel *self,
 
 /* It is acknowledged with others, by the request id of the last one. */
 static void
-iris_client_channel_count_ending (IrisClientChannel *self,
-                                  const IrisClientCall *call,
-                                  const IrisWireMessage *message)
+iris_client_channel_count_completion (IrisClientChannel *self,
+                                      const IrisClientCall *call,
+                                      const IrisWireMessage *message)
 {
   iris_client_credit_end (&self->credit, call->size, message->body.size);
   self->last_ended = call->serial;
@@ -90,11 +90,11 @@ iris_client_channel_result (IrisClientChannel *self, const IrisWireMessage *mess
       || (message->type == IRIS_WIRE_SHOW_REPLY) != (call->type == IRIS_WIRE_SHOW))
     return;
   iris_client_channel_remove (self, call);
-  iris_client_channel_count_ending (self, call, message);
+  iris_client_channel_count_completion (self, call, message);
   iris_client_channel_end_call (self, call, message, NULL);
 }
 
-/* Takes what no ending comes for out of what was sent. */
+/* Takes what no completion comes for out of what was sent. */
 static void
 iris_client_channel_not_accepted (IrisClientChannel *self, IrisClientCall *call)
 {
@@ -182,7 +182,7 @@ iris_client_channel_error (IrisClientChannel *self, const IrisWireMessage *messa
   else if (call != NULL && iris_client_call_takes_credit (call) && message->ends)
     {
       iris_client_channel_remove (self, call);
-      iris_client_channel_count_ending (self, call, message);
+      iris_client_channel_count_completion (self, call, message);
       iris_client_channel_end_call (self, call, NULL, error);
     }
   else if (call != NULL)
@@ -216,9 +216,9 @@ get_patience (const IrisClientChannel *self)
 
 /* irisd has as many clients as it takes: asks again, for as long as for an item. */
 static void
-iris_client_channel_greet_later (IrisClientChannel *self,
-                                 const IrisWireMessage *message,
-                                 gint64 now)
+iris_client_channel_send_hello_later (IrisClientChannel *self,
+                                      const IrisWireMessage *message,
+                                      gint64 now)
 {
   const IrisClientSettings *settings = self->settings;
 
@@ -235,7 +235,7 @@ iris_client_channel_greet_later (IrisClientChannel *self,
                           self->backoff.resume_at
                               + settings->connect_timeout_ms * G_TIME_SPAN_MILLISECOND);
   iris_client_channel_wake (self);
-  iris_client_channel_set_busy (self, iris_wire_string_dup (&message->sentence));
+  iris_client_channel_set_busy (self, iris_wire_string_dup (&message->message));
 }
 
 /* What irisd refuses it has not taken, so it can be asked again. A FETCH without a waiting caller
@@ -304,7 +304,7 @@ iris_client_channel_busy (IrisClientChannel *self, const IrisWireMessage *messag
 
   if (self->state == IRIS_CLIENT_CHANNEL_CONNECTING)
     {
-      iris_client_channel_greet_later (self, message, now);
+      iris_client_channel_send_hello_later (self, message, now);
       return;
     }
   if (call == NULL)
@@ -312,7 +312,7 @@ iris_client_channel_busy (IrisClientChannel *self, const IrisWireMessage *messag
   iris_client_channel_refused (self, call, message, now);
   if (self->state != IRIS_CLIENT_CHANNEL_CLOSED)
     iris_client_channel_set_busy (
-        self, g_queue_is_empty (&self->waiting) ? NULL : iris_wire_string_dup (&message->sentence));
+        self, g_queue_is_empty (&self->waiting) ? NULL : iris_wire_string_dup (&message->message));
 }
 
 /* An answer to the PING behind what was sent after a pause: that was taken. */
@@ -328,7 +328,7 @@ iris_client_channel_pong (IrisClientChannel *self, const IrisWireMessage *messag
   iris_client_channel_set_busy (self, NULL);
 }
 
-/* What was taken may be granted anew, if the call is still there. */
+/* Credit for taken parts may be granted anew, if the call is still there. */
 static void
 iris_client_channel_owe (IrisClientChannel *self, const IrisWireMessage *message)
 {
@@ -479,18 +479,18 @@ iris_client_channel_misunderstand (IrisClientChannel *self, const GError *error)
 
 /* Each of them may close the channel. */
 static void
-iris_client_channel_endings (IrisClientChannel *self,
-                             IrisWireFrame body,
-                             const IrisWireLimits *limits)
+iris_client_channel_handle_completions (IrisClientChannel *self,
+                                        IrisWireFrame body,
+                                        const IrisWireLimits *limits)
 {
   g_autoptr (GError) error = NULL;
   IrisWireCompletionsIter iter;
-  IrisWireMessage ending;
+  IrisWireMessage completion;
 
   if (iris_wire_completions_iter_init (&iter, body, limits, &error))
     while (self->state != IRIS_CLIENT_CHANNEL_CLOSED
-           && iris_wire_completions_iter_next (&iter, &ending, &error))
-      iris_client_channel_handle (self, &ending);
+           && iris_wire_completions_iter_next (&iter, &completion, &error))
+      iris_client_channel_handle (self, &completion);
   if (error != NULL)
     iris_client_channel_misunderstand (self, error);
 }
@@ -511,7 +511,7 @@ iris_client_channel_receive (IrisClientChannel *self, const IrisWireFrame *frame
       && !iris_wire_type_is_request (message.type))
     {
       if (message.type == IRIS_WIRE_COMPLETIONS)
-        iris_client_channel_endings (self, message.body, &limits);
+        iris_client_channel_handle_completions (self, message.body, &limits);
       else
         iris_client_channel_handle (self, &message);
     }

@@ -23,8 +23,8 @@ iris_client_channel_send (IrisClientChannel *self, const IrisWireMessage *messag
          && iris_client_link_send (self->link, self->encoder.frames);
 }
 
-/* For ACK, PING and BYE: without an answer, or with one that is only a sign of life. @count: for
- * ACK, how many completions; the last one is the last that came. */
+/* For ACK, PING and BYE: without an answer, or with one that only shows that irisd lives. @count:
+ * for ACK, how many completions; the last one is the last that came. */
 gboolean
 iris_client_channel_send_simple (IrisClientChannel *self,
                                  IrisWireType type,
@@ -56,7 +56,7 @@ iris_client_channel_mark_sent (IrisClientChannel *self, GQueue *queue, guint64 b
 {
   IrisClientCall *call = g_queue_pop_head_link (queue)->data;
 
-  /* The silence that PING looks for begins with the first question. */
+  /* The silence that PING looks for begins with the first request. */
   if (g_hash_table_size (self->pending) == 0)
     {
       self->ping_at = now + self->settings->ping_interval_ms * G_TIME_SPAN_MILLISECOND;

@@ -2,7 +2,7 @@
  *
  * A conversation with one of irisd's sockets: its life, its timers, and how it ends.
  *
- * A channel is made for one connection: it connects, greets (HELLO), learns its credits (WELCOME),
+ * A channel is made for one connection: it connects, says HELLO, learns its credits (WELCOME),
  * carries calls, and is closed for good by whatever goes wrong. Then every call that it had is
  * ended with an error that tells apart what was sent (may have run) and what was not.
  *
@@ -29,7 +29,7 @@
 /* How long the goodbye may take to leave when a client is dropped. */
 #define LINGER_MS 100
 
-/* Endings are given back after this time even if a quarter of the window has not gathered. */
+/* Completions are given back after this time even if a quarter of the window has not gathered. */
 #define ACK_DELAY_US (10 * G_TIME_SPAN_MILLISECOND)
 
 #define CLIENT_NAME "libiris-client"
@@ -145,7 +145,10 @@ iris_client_channel_fail (IrisClientChannel *self, int code, const char *why)
   calls = iris_client_channel_take_calls (self);
   if (had_been_ready)
     {
-      sent = g_error_new (IRIS_CLIENT_ERROR, code, "%s; the item may or may not have run", why);
+      sent = g_error_new (
+          IRIS_CLIENT_ERROR, code,
+          "%s; the item may or may not have run: submit it again if a second run does no harm",
+          why);
       unsent = g_error_new (IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_NOT_CONNECTED,
                             "%s before the item was sent; submit it again once irisd is back", why);
     }
@@ -238,7 +241,7 @@ iris_client_channel_lost (IrisClientLinkLoss loss, gpointer user_data)
 }
 
 static void
-iris_client_channel_greet (IrisClientChannel *self)
+iris_client_channel_send_hello (IrisClientChannel *self)
 {
   IrisWireMessage hello;
   guint8 id[IRIS_WIRE_ID_SIZE];
@@ -312,7 +315,7 @@ iris_client_channel_set_clock (IrisClientChannel *self)
   iris_client_clock_set_deadline (self->clock, deadline);
 }
 
-/* Gives endings back: at a quarter of the window, or a little after the last one. */
+/* Gives completions back: at a quarter of the window, or a little after the last one. */
 static void
 iris_client_channel_acknowledge (IrisClientChannel *self, gint64 now)
 {
@@ -340,7 +343,7 @@ iris_client_channel_tick (gpointer user_data)
       if (self->hello_serial == 0 && now >= self->backoff.resume_at)
         {
           self->backoff.resume_at = 0;
-          iris_client_channel_greet (self);
+          iris_client_channel_send_hello (self);
         }
       if (now >= self->connect_by && !iris_client_link_has_input (self->link))
         {
@@ -432,7 +435,7 @@ iris_client_channel_free (IrisClientChannel *self)
       g_autoptr (GPtrArray) calls = iris_client_channel_take_calls (self);
       gboolean ready = self->state == IRIS_CLIENT_CHANNEL_READY;
 
-      /* What was handed over is dealt with; irisd would keep it otherwise. */
+      /* The program has handled the completion; irisd would keep it otherwise. */
       if (ready && self->credit.ended_items > 0)
         iris_client_channel_send_simple (self, IRIS_WIRE_ACK, self->credit.ended_items, NULL);
       if (ready)

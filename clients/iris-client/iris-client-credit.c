@@ -4,9 +4,9 @@
  *
  * An item that was sent holds one credit and as many bytes as its payload. When it ends it goes on
  * holding the credit, and now as many bytes as its result, until the client says that it has
- * consumed the ending. Saying so for each would double the messages, so endings are gathered, and
- * given back once they are a quarter of the window: early enough that irisd never runs dry, since
- * three quarters are still on their way.
+ * consumed the completion. Saying so for each would double the messages, so completions are
+ * gathered, and given back once they are a quarter of the window: early enough that irisd never
+ * runs dry, since three quarters are still on their way.
  */
 #include "iris-client-credit-private.h"
 

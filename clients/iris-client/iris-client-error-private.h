@@ -8,7 +8,7 @@
 
 G_BEGIN_DECLS
 
-GError *iris_client_error_new_from_wire (guint code, const char *sentence, int home, int place);
+GError *iris_client_error_new_from_wire (guint code, const char *reason, int home, int place);
 void iris_client_error_set_item (GError *error, guint64 item);
 
 G_END_DECLS

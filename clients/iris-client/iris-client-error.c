@@ -97,16 +97,16 @@ is_known (guint code)
 }
 
 GError *
-iris_client_error_new_from_wire (guint code, const char *sentence, int home, int place)
+iris_client_error_new_from_wire (guint code, const char *reason, int home, int place)
 {
   gboolean known = is_known (code);
   GError *error;
   IrisClientErrorPrivate *priv;
 
-  if (sentence == NULL || *sentence == '\0')
-    sentence = "irisd reported an error without saying which";
+  if (reason == NULL || *reason == '\0')
+    reason = "irisd reported an error without a message; see its log";
   error = g_error_new_literal (IRIS_CLIENT_ERROR, known ? (int) code : IRIS_CLIENT_ERROR_FAILED,
-                               sentence);
+                               reason);
   priv = iris_client_error_get_private (error);
   priv->home_plus_one = home + 1;
   priv->place_plus_one = place + 1;

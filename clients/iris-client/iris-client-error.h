@@ -23,7 +23,7 @@ G_BEGIN_DECLS
  * @IRIS_CLIENT_ERROR_FAILED: irisd sent an error code that this library does not know
  * @IRIS_CLIENT_ERROR_MALFORMED: irisd could not read what was sent
  * @IRIS_CLIENT_ERROR_VERSION: no version of the protocol that both sides speak
- * @IRIS_CLIENT_ERROR_HELLO_REQUIRED: irisd wants to be greeted first
+ * @IRIS_CLIENT_ERROR_HELLO_REQUIRED: the connection has not said HELLO yet
  * @IRIS_CLIENT_ERROR_UNKNOWN_TYPE: irisd does not know this kind of message
  * @IRIS_CLIENT_ERROR_UNKNOWN_SERVICE: irisd offers no service of that name
  * @IRIS_CLIENT_ERROR_NO_SUCH_PLACE: irisd has no such place

@@ -165,9 +165,9 @@ iris_client_export_item_async (IrisClient *self,
  * iris_client_export_item_finish:
  * @result: what the callback was given
  *
- * The dictionary (`a{sv}`) has what was said when the item was submitted, under the names that the
- * protocol has for it (`service`, `retries`, ...), and its `payload` as bytes. Strings that are not
- * UTF-8, and the elements of lists, are bytes too.
+ * The dictionary (`a{sv}`) has the options with which the item was submitted, under the names that
+ * the protocol has for it (`service`, `retries`, ...), and its `payload` as bytes. Strings that are
+ * not UTF-8, and the elements of lists, are bytes too.
  *
  * Errors: %IRIS_CLIENT_ERROR_NO_SUCH_ITEM, %IRIS_CLIENT_ERROR_BAD_ARGUMENT if it has ended.
  *

@@ -34,7 +34,7 @@ iris_client_item_clear (gpointer data)
   g_free (self->service);
   g_free (self->key);
   g_free (self->error_name);
-  g_free (self->sentence);
+  g_free (self->message);
   g_strfreev (self->args);
 }
 
@@ -69,7 +69,7 @@ iris_client_item_new_from_wire (const IrisWirePersistentItem *item)
   self->ended_ms = item->ended_ms;
   self->expires_ms = item->expires_ms;
   self->error_name = g_strdup (item->code != 0 ? iris_wire_error_name (item->code) : "");
-  self->sentence = g_strdup (item->sentence);
+  self->message = g_strdup (item->message);
   self->owner = item->owner;
   self->due_ms = item->due_ms;
   self->started_ms = item->started_ms;
@@ -95,20 +95,20 @@ static void
 show_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *error)
 {
   g_autoptr (GTask) task = iris_client_call_take_task (call);
-  g_autoptr (IrisWirePersistentList) kept = NULL;
+  g_autoptr (IrisWirePersistentList) persistent = NULL;
   g_autoptr (GError) local = NULL;
 
   if (error == NULL)
-    kept = iris_wire_persistent_list_decode (answer->body, NULL, &local);
-  if (kept != NULL && kept->n_items != 1)
+    persistent = iris_wire_persistent_list_decode (answer->body, NULL, &local);
+  if (persistent != NULL && persistent->n_items != 1)
     g_set_error_literal (&local, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_MALFORMED,
-                         "it is not about one item");
+                         "it does not hold one item");
   if (error != NULL)
     iris_client_return_error (task, call, error);
   else if (local != NULL)
     iris_client_return_unreadable (task, local);
   else
-    g_task_return_pointer (task, iris_client_item_new_from_wire (&kept->items[0]),
+    g_task_return_pointer (task, iris_client_item_new_from_wire (&persistent->items[0]),
                            (GDestroyNotify) iris_client_item_unref);
 }
 
@@ -121,7 +121,7 @@ show_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *er
  * @user_data: for @callback
  *
  * Asks how an item ended that irisd keeps: one of this user, or, for an operator, any. Another
- * user's does not exist for this one. What was fetched is let go by irisd, unless it has a key;
+ * user's does not exist for this one. irisd deletes a fetched item, unless it has a key;
  * [method@IrisClient.Client.show_async] waits without fetching.
  */
 void

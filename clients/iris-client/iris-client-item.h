@@ -52,7 +52,7 @@ typedef enum
  * @ended_ms: when it ended, the same; 0 if it has not
  * @expires_ms: when its end is forgotten, the same; 0 if it has not ended
  * @error_name: why it is buried, as the protocol names it (`service-failed`); empty if it is not
- * @sentence: the same for a person
+ * @message: the same for a person
  * @owner: the number of the user that it belongs to
  * @due_ms: before that Unix time in milliseconds it does not run; 0 if it waits for no time
  * @started_ms: when its latest attempt began, the same; 0 if none did since irisd started
@@ -78,7 +78,7 @@ typedef struct
   guint64 ended_ms;
   guint64 expires_ms;
   char *error_name;
-  char *sentence;
+  char *message;
   guint owner;
   guint64 due_ms;
   guint64 started_ms;

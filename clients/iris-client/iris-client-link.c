@@ -272,7 +272,7 @@ close_source (GSource **source)
   g_clear_pointer (source, g_source_unref);
 }
 
-/* None of its functions is called any more. What was sent may be on its way for @linger_ms. */
+/* None of its functions is called any more. Sent messages may be on their way for @linger_ms. */
 void
 iris_client_link_close (IrisClientLink *self, int linger_ms)
 {

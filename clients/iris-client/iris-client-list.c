@@ -24,13 +24,13 @@ ask (IrisClient *self, GTask *task, IrisClientQuery *query)
 }
 
 static void
-return_page (GTask *task, const IrisWirePersistentList *kept)
+return_page (GTask *task, const IrisWirePersistentList *persistent)
 {
-  guint n = kept != NULL ? kept->n_items : 0;
+  guint n = persistent != NULL ? persistent->n_items : 0;
   GPtrArray *list = g_ptr_array_new_full (n, (GDestroyNotify) iris_client_item_unref);
 
   for (guint i = 0; i < n; i++)
-    g_ptr_array_add (list, iris_client_item_new_from_wire (&kept->items[i]));
+    g_ptr_array_add (list, iris_client_item_new_from_wire (&persistent->items[i]));
   g_task_return_pointer (task, list, (GDestroyNotify) g_ptr_array_unref);
 }
 
@@ -39,7 +39,7 @@ list_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *er
 {
   g_autoptr (GTask) task = iris_client_call_take_task (call);
   IrisClientQuery *query = call->query;
-  g_autoptr (IrisWirePersistentList) kept = NULL;
+  g_autoptr (IrisWirePersistentList) persistent = NULL;
   g_autoptr (GError) local = NULL;
 
   query->asked = FALSE;
@@ -48,8 +48,8 @@ list_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *er
       iris_client_return_error (task, call, error);
       return;
     }
-  kept = iris_wire_persistent_list_decode (answer->body, NULL, &local);
-  if (kept == NULL)
+  persistent = iris_wire_persistent_list_decode (answer->body, NULL, &local);
+  if (persistent == NULL)
     {
       iris_client_return_unreadable (task, local);
       return;
@@ -57,14 +57,14 @@ list_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *er
   query->ended = !iris_wire_message_has (answer, IRIS_WIRE_KEY_ITEM);
   if (!query->ended)
     query->position = answer->item;
-  if (kept->n_items == 0 && !query->ended)
+  if (persistent->n_items == 0 && !query->ended)
     {
       IrisClient *self = g_task_get_source_object (task);
 
       ask (self, g_steal_pointer (&task), query);
     }
   else
-    return_page (task, kept);
+    return_page (task, persistent);
 }
 
 /**
@@ -103,8 +103,6 @@ iris_client_list_next_async (IrisClient *self,
 /**
  * iris_client_list_next_finish:
  * @result: what the callback was given
- *
- * Ends what iris_client_list_next_async() began.
  *
  * Returns: (transfer full) (element-type IrisClientItem): the items, in the order of their numbers;
  *   none at the end of the list; or %NULL

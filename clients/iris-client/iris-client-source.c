@@ -13,7 +13,7 @@
  * loop sleeps) and again in check. An edge that comes after prepare ends the poll, because asking
  * for ZMQ_EVENTS left the descriptor unreadable only if nothing was pending. One dispatch takes a
  * bounded number of messages, so that a quick peer cannot starve the other sources of the loop;
- * what is left is found by the next prepare.
+ * the next prepare finds the rest.
  *
  * The socket belongs to the thread that runs the source's context, as every ZeroMQ socket belongs
  * to one thread.

@@ -180,8 +180,8 @@ iris_client_status_new_from_wire (const IrisWireStatus *status)
   self->ready = status->ready;
   self->journal = dup_or_empty (status->journal);
   self->journal_says = dup_or_empty (status->journal_says);
-  self->persistent = status->kept;
-  self->persistent_ended = status->kept_ended;
+  self->persistent = status->persistent;
+  self->persistent_ended = status->persistent_ended;
   self->damaged = status->damaged;
   self->held_back = status->held_back;
   self->places = g_ptr_array_new_full (status->n_places,

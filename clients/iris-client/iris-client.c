@@ -427,7 +427,7 @@ iris_client_describe_limits (void)
   /**
    * IrisClient:connect-timeout:
    *
-   * Milliseconds within which irisd must have answered the greeting.
+   * Milliseconds within which irisd must have answered HELLO.
    */
   properties[PROP_CONNECT_TIMEOUT] = uint_property ("connect-timeout", 1,
                                                     DEFAULT_CONNECT_TIMEOUT_MS);
@@ -447,10 +447,10 @@ iris_client_describe_limits (void)
   /**
    * IrisClient:busy-timeout:
    *
-   * Milliseconds for which what irisd refuses as busy (an item, a question about kept ones, the
-   * greeting) is sent again, after pauses that are at least what irisd asked for and grow up to two
-   * seconds; then it ends with %IRIS_CLIENT_ERROR_BUSY, and so does what has waited behind it for
-   * as long. 0 ends it at the first refusal.
+   * Milliseconds for which what irisd refuses as busy (an item, a request about persistent ones,
+   * the HELLO) is sent again, after pauses that are at least what irisd asked for and grow up to
+   * two seconds; then it ends with %IRIS_CLIENT_ERROR_BUSY, and so does what has waited behind it
+   * for as long. 0 ends it at the first refusal.
    */
   properties[PROP_BUSY_TIMEOUT] = uint_property ("busy-timeout", 0, DEFAULT_BUSY_TIMEOUT_MS);
   /**

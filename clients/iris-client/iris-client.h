@@ -146,7 +146,7 @@ iris_client_kick_finish (IrisClient *self, GAsyncResult *result, guint *changed,
 IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_client_bury_async (IrisClient *self,
                              guint64 item,
-                             const char *sentence,
+                             const char *reason,
                              GCancellable *cancellable,
                              GAsyncReadyCallback callback,
                              gpointer user_data);
@@ -172,14 +172,16 @@ IRIS_CLIENT_AVAILABLE_IN_ALL
 gboolean
 iris_client_drain_finish (IrisClient *self, GAsyncResult *result, guint *changed, GError **error);
 IRIS_CLIENT_AVAILABLE_IN_ALL
-void iris_client_staff_async (IrisClient *self,
-                              int place,
-                              guint workers,
-                              GCancellable *cancellable,
-                              GAsyncReadyCallback callback,
-                              gpointer user_data);
+void iris_client_set_workers_async (IrisClient *self,
+                                    int place,
+                                    guint workers,
+                                    GCancellable *cancellable,
+                                    GAsyncReadyCallback callback,
+                                    gpointer user_data);
 IRIS_CLIENT_AVAILABLE_IN_ALL
-gboolean
-iris_client_staff_finish (IrisClient *self, GAsyncResult *result, guint *changed, GError **error);
+gboolean iris_client_set_workers_finish (IrisClient *self,
+                                         GAsyncResult *result,
+                                         guint *changed,
+                                         GError **error);
 
 G_END_DECLS

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* Bytes of one REPORT; what is longer goes in several. */
+/* Bytes of one REPORT; a longer one goes in several. */
 #define MOST_PART (64 * 1024)
 
 struct _IrisLease
@@ -54,7 +54,10 @@ iris_lease_dispose (GObject *object)
   IrisLease *self = IRIS_LEASE (object);
 
   if (self->worker != NULL)
-    iris_lease_fail (self, "the service dropped the item without an answer", FALSE);
+    iris_lease_fail (self,
+                     "the service freed the lease without an answer; have it call "
+                     "iris_lease_done() or iris_lease_fail()",
+                     FALSE);
   G_OBJECT_CLASS (iris_lease_parent_class)->dispose (object);
 }
 
@@ -249,8 +252,6 @@ iris_lease_forget_worker (IrisLease *self)
 /**
  * iris_lease_get_service:
  *
- * Gets the service that the item names.
- *
  * Returns: (transfer none): the service that the item names
  */
 const char *
@@ -264,8 +265,6 @@ iris_lease_get_service (IrisLease *self)
 /**
  * iris_lease_get_payload:
  *
- * Gets what the item brings along.
- *
  * Returns: (transfer none): what the item brings along
  */
 GBytes *
@@ -278,8 +277,6 @@ iris_lease_get_payload (IrisLease *self)
 
 /**
  * iris_lease_get_content_type:
- *
- * Tells what the payload is, if the client said so.
  *
  * Returns: (transfer none) (nullable): what the payload is, if the client said so
  */
@@ -503,22 +500,22 @@ iris_lease_done (IrisLease *self, GBytes *body, const char *content_type)
 /**
  * iris_lease_fail:
  * @self: a lease that was not answered yet
- * @sentence: for a person: what went wrong and what to do next
+ * @reason: for a person: what went wrong and what to do next
  * @again: whether another attempt, here or elsewhere, may succeed
  *
  * Ends the item badly, or has it tried again.
  */
 void
-iris_lease_fail (IrisLease *self, const char *sentence, gboolean again)
+iris_lease_fail (IrisLease *self, const char *reason, gboolean again)
 {
   IrisWireMessage message;
 
   g_return_if_fail (IRIS_IS_LEASE (self));
-  g_return_if_fail (sentence != NULL && g_utf8_validate (sentence, -1, NULL));
+  g_return_if_fail (reason != NULL && g_utf8_validate (reason, -1, NULL));
   g_return_if_fail (!self->finishing);
 
   iris_wire_message_init (&message, IRIS_WIRE_FAIL, self->id);
-  iris_wire_message_set_string (&message, IRIS_WIRE_KEY_SENTENCE, sentence, -1);
+  iris_wire_message_set_string (&message, IRIS_WIRE_KEY_MESSAGE, reason, -1);
   if (again)
     iris_wire_message_set_boolean (&message, IRIS_WIRE_KEY_AGAIN, TRUE);
   iris_lease_settle (self, &message);

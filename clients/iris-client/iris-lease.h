@@ -42,6 +42,6 @@ void iris_lease_extend (IrisLease *self);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_lease_done (IrisLease *self, GBytes *body, const char *content_type);
 IRIS_CLIENT_AVAILABLE_IN_ALL
-void iris_lease_fail (IrisLease *self, const char *sentence, gboolean again);
+void iris_lease_fail (IrisLease *self, const char *reason, gboolean again);
 
 G_END_DECLS

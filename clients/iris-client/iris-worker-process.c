@@ -399,7 +399,7 @@ iris_worker_process_settle (IrisWorkerProcess *self, IrisLease *lease, IrisWireM
   if (!send_answer (self, message, &error))
     {
       iris_wire_message_init (&failure, IRIS_WIRE_FAIL, message->request_id);
-      iris_wire_message_set_string (&failure, IRIS_WIRE_KEY_SENTENCE, error->message, -1);
+      iris_wire_message_set_string (&failure, IRIS_WIRE_KEY_MESSAGE, error->message, -1);
       send_answer (self, &failure, NULL);
     }
   finish_if_drained (self);
@@ -510,7 +510,8 @@ take_lease (IrisWorkerProcess *self, const IrisWireMessage *message)
   if (service != NULL)
     service->func (self, lease, service->user_data);
   else
-    iris_lease_fail (lease, "this worker does not serve that", TRUE);
+    iris_lease_fail (
+        lease, "this worker does not serve the item's service; another worker gets the item", TRUE);
 }
 
 static void
@@ -546,9 +547,9 @@ take_error (IrisWorkerProcess *self, const IrisWireMessage *message)
     take_stop (self, message); /* a lease that has ended meanwhile */
   else
     {
-      g_autofree char *sentence = iris_wire_string_dup (&message->sentence);
+      g_autofree char *reason = iris_wire_string_dup (&message->message);
 
-      finish (self, iris_client_error_new_from_wire (message->code, sentence, -1, -1));
+      finish (self, iris_client_error_new_from_wire (message->code, reason, -1, -1));
     }
 }
 
@@ -962,8 +963,6 @@ iris_worker_process_run_async (IrisWorkerProcess *self,
  * iris_worker_process_run_finish:
  * @result: what the callback was given
  * @error: return location for an error of the domain %IRIS_CLIENT_ERROR
- *
- * Ends what iris_worker_process_run_async() began.
  *
  * Returns: whether it ended because it was cancelled; otherwise irisd refuses it
  */

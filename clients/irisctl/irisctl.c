@@ -17,9 +17,10 @@
 #define BUSY_AGAIN_US (60 * G_USEC_PER_SEC)
 
 static const CtlCommand *const commands[] = {
-  &ctl_places, &ctl_services, &ctl_workers, &ctl_status,         &ctl_watch,        &ctl_send,
-  &ctl_map,    &ctl_run,      &ctl_cancel,  &ctl_submit_command, &ctl_wait_command, &ctl_result,
-  &ctl_list,   &ctl_show,     &ctl_kick,    &ctl_bury,           &ctl_drain,        &ctl_staff,
+  &ctl_places,       &ctl_services, &ctl_workers,     &ctl_status, &ctl_watch,
+  &ctl_send,         &ctl_map,      &ctl_run,         &ctl_cancel, &ctl_submit_command,
+  &ctl_wait_command, &ctl_result,   &ctl_list,        &ctl_show,   &ctl_kick,
+  &ctl_bury,         &ctl_drain,    &ctl_set_workers,
 };
 
 int
@@ -280,8 +281,8 @@ static gboolean
 only_asks (const CtlCommand *command)
 {
   static const CtlCommand *const askers[] = {
-    &ctl_places, &ctl_services, &ctl_workers, &ctl_status, &ctl_cancel, &ctl_list,
-    &ctl_show,   &ctl_kick,     &ctl_bury,    &ctl_drain,  &ctl_staff,
+    &ctl_places, &ctl_services, &ctl_workers, &ctl_status, &ctl_cancel,      &ctl_list,
+    &ctl_show,   &ctl_kick,     &ctl_bury,    &ctl_drain,  &ctl_set_workers,
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (askers); i++)

@@ -86,7 +86,7 @@ typedef struct
 
 extern const CtlCommand ctl_places, ctl_services, ctl_workers, ctl_status, ctl_send, ctl_map,
     ctl_run, ctl_cancel, ctl_submit_command, ctl_wait_command, ctl_result, ctl_list, ctl_show,
-    ctl_watch, ctl_kick, ctl_bury, ctl_drain, ctl_staff;
+    ctl_watch, ctl_kick, ctl_bury, ctl_drain, ctl_set_workers;
 
 /* Prints "irisctl: ..." on standard error and returns @status. */
 int ctl_fail (int status, const char *format, ...) G_GNUC_PRINTF (2, 3);

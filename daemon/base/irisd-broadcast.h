@@ -15,7 +15,7 @@ typedef struct _IrisdBroadcast IrisdBroadcast;
  * IrisdBroadcastClass:
  * @run: (transfer full): looks at this gateway, then passes it on or answers it
  * @resume: (transfer full): goes on after the reload of the item that it is about
- * @send_home: (transfer full): returns it with an error, or when no gateway is left to ask
+ * @refuse: (transfer full): returns it with an error, or when no gateway is left to ask
  * @free: irisd ends
  *
  * The functions of a kind of broadcast.
@@ -24,7 +24,7 @@ typedef struct
 {
   void (*run) (IrisdGateway *gateway, IrisdBroadcast *self);
   void (*resume) (IrisdGateway *gateway, IrisdBroadcast *self);
-  void (*send_home) (IrisdBroadcast *self, const GError *error);
+  void (*refuse) (IrisdBroadcast *self, const GError *error);
   void (*free) (IrisdBroadcast *self);
 } IrisdBroadcastClass;
 

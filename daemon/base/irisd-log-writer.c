@@ -32,7 +32,7 @@ static struct
   GQueue lines;
   guint64 n_dropped;
   gboolean running;
-  gboolean completion;
+  gboolean stopping;
   gboolean ended;
 } writer = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
 
@@ -56,10 +56,10 @@ static void
 write_line (char *line)
 {
   gsize size = strlen (line);
-  gboolean completion = writer.completion;
+  gboolean stopping = writer.stopping;
   pthread_mutex_unlock (&writer.lock);
   for (gsize at = 0; at < size; at += MIN (PIECE, size - at))
-    if (is_writable (completion ? END_MS : -1))
+    if (is_writable (stopping ? END_MS : -1))
       write_piece (line + at, MIN (PIECE, size - at));
   g_free (line);
   pthread_mutex_lock (&writer.lock);
@@ -74,7 +74,7 @@ run_thread (gpointer data)
       char *line = g_queue_pop_head (&writer.lines);
       if (line != NULL)
         write_line (line);
-      else if (writer.completion)
+      else if (writer.stopping)
         break;
       else
         pthread_cond_wait (&writer.changed, &writer.lock);
@@ -101,7 +101,7 @@ irisd_log_start_writer (void)
   if (writer.running || (fstat (STDERR_FILENO, &st) == 0 && S_ISREG (st.st_mode)))
     return;
   writer.running = TRUE;
-  writer.completion = writer.ended = FALSE;
+  writer.stopping = writer.ended = FALSE;
   g_thread_unref (g_thread_new ("irisd-log", run_thread, NULL));
 }
 
@@ -113,7 +113,7 @@ irisd_log_end_writer (void)
   clock_gettime (CLOCK_REALTIME, &until);
   until.tv_sec += 1 + END_MS / 1000;
   pthread_mutex_lock (&writer.lock);
-  writer.completion = TRUE;
+  writer.stopping = TRUE;
   pthread_cond_broadcast (&writer.changed);
   for (int rc = 0; writer.running && !writer.ended && rc != ETIMEDOUT;)
     rc = pthread_cond_timedwait (&writer.changed, &writer.lock, &until);

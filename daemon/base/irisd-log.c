@@ -36,14 +36,14 @@ irisd_log_set_level (IrisdLogLevel level)
 }
 
 static void G_GNUC_PRINTF (3, 0)
-    log_valist (IrisdLogLevel level, guint kept_back, const char *format, va_list args)
+    log_valist (IrisdLogLevel level, guint n_suppressed, const char *format, va_list args)
 {
   g_autoptr (GString) line = g_string_new ("irisd: ");
   if (level <= IRISD_LOG_WARNING)
     g_string_append_printf (line, "%s: ", level_names[level]);
   g_string_append_vprintf (line, format, args);
-  if (kept_back > 0)
-    g_string_append_printf (line, " (%u more like this were not logged)", kept_back);
+  if (n_suppressed > 0)
+    g_string_append_printf (line, " (%u more like this were not logged)", n_suppressed);
   g_string_append_c (line, '\n');
   irisd_log_write (g_string_free (g_steal_pointer (&line), FALSE));
 }
@@ -74,8 +74,8 @@ irisd_log_site_admit (IrisdLogSite *site, gint64 now_us, gboolean *admitted)
   guint before = atomic_fetch_add_explicit (&site->in_window, 1, memory_order_relaxed);
   *admitted = before < IRISD_LOG_LINES_PER_SECOND;
   if (*admitted)
-    return atomic_exchange_explicit (&site->kept_back, 0, memory_order_relaxed);
-  atomic_fetch_add_explicit (&site->kept_back, 1, memory_order_relaxed);
+    return atomic_exchange_explicit (&site->n_suppressed, 0, memory_order_relaxed);
+  atomic_fetch_add_explicit (&site->n_suppressed, 1, memory_order_relaxed);
   return 0;
 }
 
@@ -86,12 +86,12 @@ irisd_log_limited (IrisdLogSite *site, IrisdLogLevel level, const char *format, 
   if ((int) level > atomic_load_explicit (&threshold, memory_order_relaxed))
     return;
   gboolean admitted = FALSE;
-  guint kept_back = irisd_log_site_admit (site, g_get_monotonic_time (), &admitted);
+  guint n_suppressed = irisd_log_site_admit (site, g_get_monotonic_time (), &admitted);
   if (!admitted)
     return;
   va_list args;
   va_start (args, format);
-  log_valist (level, kept_back, format, args);
+  log_valist (level, n_suppressed, format, args);
   va_end (args);
 }
 
@@ -107,12 +107,12 @@ irisd_log_each_minute (IrisdLogSite *site, IrisdLogLevel level, const char *form
       || !atomic_compare_exchange_strong_explicit (&site->window_us, &window, now_us,
                                                    memory_order_relaxed, memory_order_relaxed))
     {
-      atomic_fetch_add_explicit (&site->kept_back, 1, memory_order_relaxed);
+      atomic_fetch_add_explicit (&site->n_suppressed, 1, memory_order_relaxed);
       return;
     }
-  guint kept_back = atomic_exchange_explicit (&site->kept_back, 0, memory_order_relaxed);
+  guint n_suppressed = atomic_exchange_explicit (&site->n_suppressed, 0, memory_order_relaxed);
   va_list args;
   va_start (args, format);
-  log_valist (level, kept_back, format, args);
+  log_valist (level, n_suppressed, format, args);
   va_end (args);
 }

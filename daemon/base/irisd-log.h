@@ -27,7 +27,7 @@ typedef struct
 {
   _Atomic gint64 window_us;
   _Atomic guint in_window;
-  _Atomic guint kept_back;
+  _Atomic guint n_suppressed;
 } IrisdLogSite;
 
 /* Lines that one site may write in a second. */

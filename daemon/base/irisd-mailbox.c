@@ -36,7 +36,8 @@ irisd_mailbox_init (IrisdMailbox *self, GError **error)
   self->fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (self->fd >= 0)
     return TRUE;
-  g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot make an event descriptor: %s",
+  g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+               "cannot make an event descriptor: %s; raise the limit on open files (ulimit -n)",
                g_strerror (errno));
   return FALSE;
 }

@@ -50,7 +50,9 @@ irisd_notify_service_manager (const char *state)
     return;
   socklen_t size = G_STRUCT_OFFSET (struct sockaddr_un, sun_path) + len;
   if (sendto (fd, state, strlen (state), MSG_NOSIGNAL, (struct sockaddr *) &address, size) < 0)
-    irisd_log (IRISD_LOG_WARNING, "cannot reach the service manager at %s: %s", path,
-               g_strerror (errno));
+    irisd_log (
+        IRISD_LOG_WARNING,
+        "cannot reach the service manager at %s: %s; set NOTIFY_SOCKET to its socket, or unset it",
+        path, g_strerror (errno));
   close (fd);
 }

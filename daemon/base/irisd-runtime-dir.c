@@ -48,7 +48,9 @@ check_directory (const char *path, const char *option, gboolean shared, GError *
       if ((st.st_mode & 0111) == 0111 || chmod (path, (st.st_mode & 07777) | 0111) == 0)
         return TRUE;
       g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
-                   "cannot open %s to the users under [access]: %s", path, g_strerror (errno));
+                   "cannot open %s to the users under [access]: %s; chmod 711 it, or choose "
+                   "another with --dir",
+                   path, g_strerror (errno));
       return FALSE;
     }
   if (shared)

@@ -27,13 +27,13 @@ typedef struct
 {
   uid_t uid;
   char *service; /* or "*" */
-} Server;
+} Grant;
 
 static void
-clear_server (gpointer data)
+clear_grant (gpointer data)
 {
-  Server *server = data;
-  g_free (server->service);
+  Grant *grant = data;
+  g_free (grant->service);
 }
 
 static const char *const rule_names[IRISD_ACCESS_N_RULES] = {
@@ -49,8 +49,8 @@ irisd_access_init (IrisdAccess *self)
   *self = (IrisdAccess){ 0 };
   for (guint rule = 0; rule < IRISD_ACCESS_N_RULES; rule++)
     self->uids[rule] = g_array_new (FALSE, FALSE, sizeof (uid_t));
-  self->servers = g_array_new (FALSE, FALSE, sizeof (Server));
-  g_array_set_clear_func (self->servers, clear_server);
+  self->grants = g_array_new (FALSE, FALSE, sizeof (Grant));
+  g_array_set_clear_func (self->grants, clear_grant);
 }
 
 void
@@ -58,7 +58,7 @@ irisd_access_clear (IrisdAccess *self)
 {
   for (guint rule = 0; rule < IRISD_ACCESS_N_RULES; rule++)
     g_array_unref (self->uids[rule]);
-  g_array_unref (self->servers);
+  g_array_unref (self->grants);
 }
 
 const char *
@@ -127,7 +127,7 @@ set_rule (IrisdAccess *self, guint rule, const char *value, GError **error)
 
 /* One "user: service, service". */
 static gboolean
-add_server (IrisdAccess *self, const char *text, GError **error)
+add_grant (IrisdAccess *self, const char *text, GError **error)
 {
   g_auto (GStrv) halves = g_strsplit (text, ":", 2);
   g_auto (GStrv) services = g_strsplit (halves[1] != NULL ? halves[1] : "", ",", -1);
@@ -138,11 +138,11 @@ add_server (IrisdAccess *self, const char *text, GError **error)
   for (guint i = 0; services[i] != NULL; i++)
     {
       const char *name = g_strstrip (services[i]);
-      const Server server = { uid, g_strdup (name) };
+      const Grant grant = { uid, g_strdup (name) };
       if (*name != '\0')
-        g_array_append_val (self->servers, server);
+        g_array_append_val (self->grants, grant);
       else
-        g_free (server.service);
+        g_free (grant.service);
       n += *name != '\0';
     }
   if (n > 0)
@@ -155,12 +155,12 @@ add_server (IrisdAccess *self, const char *text, GError **error)
 }
 
 static gboolean
-set_servers (IrisdAccess *self, const char *value, GError **error)
+set_grants (IrisdAccess *self, const char *value, GError **error)
 {
   g_auto (GStrv) entries = g_strsplit (value, ";", -1);
-  g_array_set_size (self->servers, 0);
+  g_array_set_size (self->grants, 0);
   for (guint i = 0; entries[i] != NULL; i++)
-    if (*g_strstrip (entries[i]) != '\0' && !add_server (self, entries[i], error))
+    if (*g_strstrip (entries[i]) != '\0' && !add_grant (self, entries[i], error))
       return FALSE;
   return TRUE;
 }
@@ -175,7 +175,7 @@ irisd_access_set (IrisdAccess *self, const char *key, const char *value, GError 
     if (strcmp (rule_names[rule], key) == 0)
       return set_rule (self, rule, value, error);
   if (strcmp (key, SERVE) == 0)
-    return set_servers (self, value, error);
+    return set_grants (self, value, error);
   g_set_error (
       error, IRISD_ERROR, IRISD_ERROR_USAGE,
       "there is no key “%s” in this group; it has users, commands, files, operators and serve",
@@ -214,8 +214,8 @@ irisd_access_check (const IrisdAccess *self, GError **error)
       if (!check_is_let_in (self, g_array_index (self->uids[rule], uid_t, i), rule_names[rule],
                             error))
         return FALSE;
-  for (guint i = 0; i < self->servers->len; i++)
-    if (!check_is_let_in (self, g_array_index (self->servers, Server, i).uid, SERVE, error))
+  for (guint i = 0; i < self->grants->len; i++)
+    if (!check_is_let_in (self, g_array_index (self->grants, Grant, i).uid, SERVE, error))
       return FALSE;
   return TRUE;
 }
@@ -243,11 +243,11 @@ irisd_access_may_serve (const IrisdAccess *self, gint64 uid, const char *service
 {
   if (irisd_access_allows (self, IRISD_ACCESS_OPERATE, uid))
     return TRUE;
-  for (guint i = 0; i < self->servers->len; i++)
+  for (guint i = 0; i < self->grants->len; i++)
     {
-      const Server *server = &g_array_index (self->servers, Server, i);
-      if ((gint64) server->uid == uid
-          && (strcmp (server->service, "*") == 0 || strcmp (server->service, service) == 0))
+      const Grant *grant = &g_array_index (self->grants, Grant, i);
+      if ((gint64) grant->uid == uid
+          && (strcmp (grant->service, "*") == 0 || strcmp (grant->service, service) == 0))
         return TRUE;
     }
   return FALSE;

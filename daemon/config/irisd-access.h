@@ -40,7 +40,7 @@ typedef struct
   /*< private >*/
   GArray *uids[IRISD_ACCESS_N_RULES]; /* of uid_t, beside the owner */
   gboolean not_even_owner[IRISD_ACCESS_N_RULES];
-  GArray *servers; /* users that serve others, with their services */
+  GArray *grants; /* users that serve others, with their services */
 } IrisdAccess;
 
 void irisd_access_init (IrisdAccess *self);

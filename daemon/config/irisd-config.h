@@ -40,7 +40,7 @@ typedef enum
  * @log_level: the least important level that is logged
  * @journal: (nullable): the directory of the journal
  * @cgroup: where commands get control groups: `auto`, `none`, or a directory
- * @paused: whether nothing runs until the places are refilled
+ * @paused: whether nothing runs until the places are resumed
  * @limits: all limits
  * @access: the users and their rights
  * @client_rule: what each client may have in flight, and how fast

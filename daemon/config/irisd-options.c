@@ -78,7 +78,7 @@ parse_raw (RawOptions *raw, int *argc, char ***argv, GError **error)
       "Keep a journal in DIR, so that items can survive irisd; “none” for no journal (default)",
       "DIR" },
     { "paused", 0, 0, G_OPTION_ARG_NONE, &raw->paused,
-      "Take items, but run none until a place is refilled (irisctl drain --refill)", NULL },
+      "Take items, but run none until a place is resumed (irisctl drain PLACE --resume)", NULL },
     { "config", 'c', 0, G_OPTION_ARG_FILENAME, &raw->config,
       "Read FILE instead of the usual configuration files", "FILE" },
     { "check-config", 0, 0, G_OPTION_ARG_NONE, &raw->check_config,
@@ -165,8 +165,10 @@ check_ready_fd (int fd, GError **error)
 {
   if (fd == -1 || (fd >= 0 && fcntl (fd, F_SETFD, FD_CLOEXEC) == 0))
     return TRUE;
-  g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-               "--ready-fd: %d is not an open descriptor of this process", fd);
+  g_set_error (
+      error, IRISD_ERROR, IRISD_ERROR_USAGE,
+      "--ready-fd: %d is not an open descriptor of this process; open it before irisd is started",
+      fd);
   return FALSE;
 }
 

@@ -78,25 +78,25 @@ irisd_policy_new_guest (void)
 gboolean
 irisd_policy_check (guint8 request, IrisdRole role, GError **error)
 {
-  const char *sentence = "only operators may change places; ask irisd's owner to name this "
-                         "user under [access] operators";
+  const char *reason = "only operators may change places; ask irisd's owner to name this "
+                       "user under [access] operators";
   if (irisd_policy_get_reach (request, role) != NONE
       || irisd_policy_get_reach (request, IRISD_ROLE_OPERATOR) == NONE)
     return TRUE;
   if (request == IRISD_POLICY_KEEP)
-    sentence =
+    reason =
         "clients over TCP cannot have persistent items, because no user owns them; send the item "
         "as volatile, connect over ipc, or, if all users of irisd's machine may act as its "
         "owner, set tcp-trusted in its configuration";
   else if (request == IRIS_WIRE_READY)
-    sentence = "worker processes cannot connect over TCP, because they read the items of users; "
-               "connect over ipc, or, if all users of irisd's machine may do that, set tcp-trusted "
-               "in its configuration";
+    reason = "worker processes cannot connect over TCP, because they read the items of users; "
+             "connect over ipc, or, if all users of irisd's machine may do that, set tcp-trusted "
+             "in its configuration";
   else if (role == IRISD_ROLE_GUEST)
-    sentence =
+    reason =
         "persistent items and places are for clients over ipc, where the kernel names the user; "
         "connect over ipc, or, if all users of irisd's machine may act as its owner, set "
         "tcp-trusted in its configuration";
-  g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED, sentence);
+  g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED, reason);
   return FALSE;
 }

@@ -72,7 +72,7 @@ typedef struct
   gboolean (*must_stop) (IrisPluginItem *item);
   int (*get_stop_fd) (IrisPluginItem *item);
   void (*take_result) (IrisPluginItem *item, gpointer data, gsize size, const char *content_type);
-  void (*fail) (IrisPluginItem *item, const char *sentence);
+  void (*fail) (IrisPluginItem *item, const char *reason);
   void (*begin_waiting) (IrisPluginItem *item);
   void (*end_waiting) (IrisPluginItem *item);
 
@@ -218,9 +218,9 @@ iris_plugin_item_take_result (IrisPluginItem *item,
 }
 
 static inline void
-iris_plugin_item_fail (IrisPluginItem *item, const char *sentence)
+iris_plugin_item_fail (IrisPluginItem *item, const char *reason)
 {
-  item->calls->fail (item, sentence);
+  item->calls->fail (item, reason);
 }
 
 static inline void

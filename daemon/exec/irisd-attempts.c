@@ -230,8 +230,10 @@ irisd_attempts_open (const char *dir, gboolean stays, GError **error)
   int fd = open (path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0)
     {
-      g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot open %s: %s", path,
-                   g_strerror (errno));
+      g_set_error (
+          error, IRISD_ERROR, IRISD_ERROR_FAILED,
+          "cannot open %s: %s; irisd has to be able to write in the directory of its journal", path,
+          g_strerror (errno));
       return NULL;
     }
   IrisdAttempts *self = g_new0 (IrisdAttempts, 1);

@@ -98,7 +98,7 @@ typedef struct
   IrisdCommandRunner *commands;
   IrisdCommandSlots *slots;
   IrisdWorkerProcesses *worker_processes;       /* worker processes and what waits for them */
-  IrisdPendingConnections *pending_connections; /* who has not said HELLO */
+  IrisdPendingConnections *pending_connections; /* connections without HELLO */
   IrisdGateway **gateways;                      /* one per place, then the front door */
   guint n_gateways;
   IrisdMailbox *front; /* the front door's */

@@ -367,7 +367,8 @@ irisd_job_run_here (IrisdJob *self)
   else if (!self->lasting && irisd_peer_is_gone (self->peer))
     {
       if (irisd_job_advance (self, IRISD_EVENT_DROP))
-        irisd_job_fail (self, IRIS_WIRE_ERROR_CANCELLED, "the client has gone");
+        irisd_job_fail (self, IRIS_WIRE_ERROR_CANCELLED,
+                        "the item was not run: its client has gone");
       give_back (self);
     }
   else if (irisd_core_get_phase (self->core) == IRISD_PHASE_STOPPING)

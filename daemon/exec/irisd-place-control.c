@@ -7,7 +7,7 @@
  * others. When the place has no item of its own any more, that worker is parked by a rest: an item
  * strictly for that place, which sleeps until it is woken. It is woken before the worker is needed:
  * when an item accepted earlier comes to the place's gate (after a delay or for a retry), when the
- * place is refilled, and when irisd ends.
+ * place is resumed, and when irisd ends.
  *
  * No item is left waiting for a parked worker: a gateway that brings a job enters it at the gate,
  * under the gate's lock, then reads `n_drained`; a thread that parks the worker has set
@@ -158,10 +158,10 @@ check_others (IrisdPlaceControl *self, gint place, GError **error)
   guint n_drained = atomic_load_explicit (&self->n_drained, memory_order_relaxed);
   if (n_drained + 1 < self->core->n_places)
     return TRUE;
-  g_set_error (
-      error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-      "cannot drain place %d: it is the only one that takes items; refill another one first",
-      place);
+  g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+               "cannot drain place %d: it is the only one that takes items; resume another one "
+               "first (irisctl drain PLACE --resume)",
+               place);
   return FALSE;
 }
 
@@ -212,7 +212,7 @@ irisd_place_control_resume (IrisdPlaceControl *self, gint place)
 }
 
 /* Sets how many workers of @place are active, from 1. @changed is 1, or 0 if there were as many
- * already. Returns whether as many are active now, or will be when the place is refilled. */
+ * already. Returns whether as many are active now, or will be when the place is resumed. */
 gboolean
 irisd_place_control_set_workers (IrisdPlaceControl *self,
                                  gint place,

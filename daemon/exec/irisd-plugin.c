@@ -113,13 +113,13 @@ take_result (IrisPluginItem *item, gpointer data, gsize size, const char *conten
 }
 
 static void
-fail (IrisPluginItem *item, const char *sentence)
+fail (IrisPluginItem *item, const char *reason)
 {
   IrisdJob *job = job_of (item);
   if (irisd_job_must_stop (job))
     irisd_job_fail_stopped (job);
   else
-    irisd_job_fail (job, IRIS_WIRE_ERROR_SERVICE_FAILED, "%s", sentence);
+    irisd_job_fail (job, IRIS_WIRE_ERROR_SERVICE_FAILED, "%s", reason);
 }
 
 static void
@@ -191,9 +191,9 @@ refuse (GError **error, const char *format, ...)
 {
   va_list args;
   va_start (args, format);
-  g_autofree char *sentence = g_strdup_vprintf (format, args);
+  g_autofree char *reason = g_strdup_vprintf (format, args);
   va_end (args);
-  g_set_error_literal (error, IRISD_ERROR, IRISD_ERROR_FAILED, sentence);
+  g_set_error_literal (error, IRISD_ERROR, IRISD_ERROR_FAILED, reason);
   return FALSE;
 }
 
@@ -203,7 +203,7 @@ is_ours (const char *path, GError **error)
 {
   struct stat st;
   if (stat (path, &st) != 0)
-    return refuse (error, "cannot look at it: %s", g_strerror (errno));
+    return refuse (error, "it cannot be examined: %s", g_strerror (errno));
   if (!S_ISREG (st.st_mode))
     return refuse (error, "it is not an ordinary file");
   if ((st.st_uid != geteuid () && st.st_uid != 0) || (st.st_mode & 022) != 0)
@@ -222,10 +222,12 @@ open_module (Plugin *self, GError **error)
   if (self->module == NULL)
     return refuse (error, "it cannot be loaded: %s", g_module_error ());
   if (!g_module_symbol (self->module, "iris_plugin_get", &symbol) || symbol == NULL)
-    return refuse (error, "it is no plug-in of irisd: it has no function iris_plugin_get");
+    return refuse (error, "it is no plug-in of irisd: it has no function iris_plugin_get; take it "
+                          "out of the directory of plug-ins");
   self->plugin = ((IrisPluginGet) symbol) ();
   if (self->plugin == NULL)
-    return refuse (error, "its iris_plugin_get gives nothing");
+    return refuse (error,
+                   "its iris_plugin_get returns NULL; have it return the plug-in's description");
   if (self->plugin->interface != IRIS_PLUGIN_INTERFACE)
     return refuse (error,
                    "it was built for version %u of the interface of plug-ins, and this irisd has "
@@ -247,14 +249,15 @@ check_service (const IrisPluginService *own, IrisdServices *services, GError **e
 {
   const IrisWireString name = { own->name, strlen (own->name) };
   if (!is_name (own->name))
-    return refuse (error,
-                   "it names a service other than by 1 to %d letters, digits, “-”, “_” and “.”",
-                   MAX_NAME);
+    return refuse (
+        error,
+        "the name of one of its services is not made of 1 to %d letters, digits, “-”, “_” and “.”",
+        MAX_NAME);
   if (own->run == NULL || own->summary == NULL || !g_utf8_validate (own->summary, -1, NULL))
     return refuse (error, "its service “%s” has no run function, or no summary in UTF-8",
                    own->name);
   if (irisd_services_lookup (services, &name) != NULL)
-    return refuse (error, "there is a service “%s” already", own->name);
+    return refuse (error, "there is a service “%s” already; give it another name", own->name);
   return TRUE;
 }
 
@@ -263,16 +266,18 @@ check_plugin (Plugin *self, IrisdServices *services, GError **error)
 {
   const IrisPlugin *plugin = self->plugin;
   if (plugin->name == NULL || !is_name (plugin->name))
-    return refuse (error, "it has no name of 1 to %d letters, digits, “-”, “_” and “.”", MAX_NAME);
+    return refuse (error, "its name is not made of 1 to %d letters, digits, “-”, “_” and “.”",
+                   MAX_NAME);
   if (plugin->services == NULL || plugin->services[0].name == NULL)
-    return refuse (error, "it brings no service");
+    return refuse (error, "it brings no service; list at least one");
   for (const IrisPluginService *own = plugin->services; own->name != NULL; own++)
     {
       if (!check_service (own, services, error))
         return FALSE;
       for (const IrisPluginService *earlier = plugin->services; earlier < own; earlier++)
         if (strcmp (earlier->name, own->name) == 0)
-          return refuse (error, "it brings two services “%s”", own->name);
+          return refuse (error, "it brings two services “%s”; give one of them another name",
+                         own->name);
     }
   return TRUE;
 }

@@ -62,10 +62,10 @@ answer_busy (IrisdGateway *self,
              const IrisdCaller *caller,
              const IrisWireMessage *item,
              IrisdFairRefusal limit,
-             const char *sentence)
+             const char *reason)
 {
   irisd_count (&self->counters.refused, 1);
-  g_autoptr (GError) error = g_error_new_literal (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BUSY, sentence);
+  g_autoptr (GError) error = g_error_new_literal (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BUSY, reason);
   IrisWireMessage busy;
   iris_wire_message_init (&busy, IRIS_WIRE_BUSY, item->request_id);
   iris_wire_message_set_error (&busy, error);
@@ -82,12 +82,12 @@ irisd_admission_tell_busy (IrisdGateway *self,
                            const IrisWireMessage *item,
                            IrisdFairRefusal limit)
 {
-  g_autofree char *sentence = g_strdup_printf (
+  g_autofree char *reason = g_strdup_printf (
       "the limit %s (%" G_GUINT64_FORMAT
       ") is reached; acknowledge ended items and send the item again, or raise "
       "the limit in irisd's configuration",
       limit.limit, limit.value);
-  answer_busy (self, caller, item, limit, sentence);
+  answer_busy (self, caller, item, limit, reason);
 }
 
 static guint
@@ -110,12 +110,12 @@ irisd_admission_tell_full (IrisdGateway *self,
                            guint64 value)
 {
   static IrisdLogSite sites[IRISD_N_FULL];
-  g_autofree char *sentence = g_strdup_printf ("%s, limit %s (%" G_GUINT64_FORMAT
-                                               "): %s, or raise the limit in irisd's configuration",
-                                               what[full], names[full], value, way_out[full]);
-  irisd_log_each_minute (&sites[full], IRISD_LOG_WARNING, "refused an item: %s", sentence);
+  g_autofree char *reason = g_strdup_printf ("%s, limit %s (%" G_GUINT64_FORMAT
+                                             "): %s, or raise the limit in irisd's configuration",
+                                             what[full], names[full], value, way_out[full]);
+  irisd_log_each_minute (&sites[full], IRISD_LOG_WARNING, "refused an item: %s", reason);
   answer_busy (self, caller, item,
-               (IrisdFairRefusal){ names[full], value, get_retry_ms (self, full) }, sentence);
+               (IrisdFairRefusal){ names[full], value, get_retry_ms (self, full) }, reason);
 }
 
 /* Whether there is room for one more; remembers since when there is none. */

@@ -4,7 +4,7 @@
  *
  * A message is six frames, each of which ZeroMQ allocates, queues and frees on both sides; that was
  * most of what a volatile item cost. A client with the feature gets the completions of a turn in
- * one ENDINGS message. They are encoded one after the other into reused memory, so a completion
+ * one COMPLETIONS message. They are encoded one after the other into reused memory, so a completion
  * allocates nothing. Any other message to the connection sends them first, so the order is the same
  * as without bundles. A single completion is a message of its own; so is a large one, whose body
  * need not be copied then.

@@ -25,7 +25,7 @@ typedef struct
   gint64 view;  /* an owner, or IRISD_VIEW_ALL */
   guint64 item; /* 0: all that are delayed, up to @most */
   guint most;
-  char *sentence;
+  char *reason;
   guint changed;
   gboolean over; /* there is nothing left to look for */
   GError *error;
@@ -38,7 +38,7 @@ static const IrisdBroadcastClass bury_broadcast_class;
  * @gateway: where it begins and ends
  * @request: KICK or INTER
  *
- * Returns: (transfer full): a round that was nowhere yet
+ * Returns: (transfer full): a broadcast that no gateway has had yet
  */
 IrisdBroadcast *
 irisd_bury_broadcast_new (IrisdGateway *gateway, IrisdJournalRequest *request)
@@ -53,7 +53,7 @@ irisd_bury_broadcast_new (IrisdGateway *gateway, IrisdJournalRequest *request)
   self->view = request->view;
   self->item = request->item;
   self->most = request->count;
-  self->sentence = g_steal_pointer (&request->sentence);
+  self->reason = g_steal_pointer (&request->reason);
   while (core->gateways[self->at] != gateway)
     self->at++;
   return &self->base;
@@ -65,13 +65,13 @@ bury_broadcast_free (IrisdBroadcast *broadcast)
   IrisdBuryBroadcast *self = (IrisdBuryBroadcast *) broadcast;
   irisd_peer_unref (self->peer);
   g_clear_error (&self->error);
-  g_free (self->sentence);
+  g_free (self->reason);
   g_free (self);
 }
 
 /* With an error, nothing was changed. */
 static void
-send_home (IrisdBroadcast *broadcast, const GError *error)
+refuse (IrisdBroadcast *broadcast, const GError *error)
 {
   IrisdBuryBroadcast *self = (IrisdBuryBroadcast *) broadcast;
   if (error != NULL)
@@ -95,7 +95,7 @@ bury_here (IrisdGateway *gateway, IrisdBuryBroadcast *self, IrisdJob *job)
   if (irisd_job_advance (job, IRISD_EVENT_BURY))
     {
       self->changed = 1;
-      irisd_bury_job (gateway, job, IRIS_WIRE_ERROR_BURIED, self->sentence, &self->base);
+      irisd_bury_job (gateway, job, IRIS_WIRE_ERROR_BURIED, self->reason, &self->base);
       return TRUE;
     }
   self->error = g_error_new (
@@ -212,6 +212,6 @@ resume (IrisdGateway *gateway, IrisdBroadcast *broadcast)
 static const IrisdBroadcastClass bury_broadcast_class = {
   .run = run,
   .resume = resume,
-  .send_home = send_home,
+  .refuse = refuse,
   .free = bury_broadcast_free,
 };

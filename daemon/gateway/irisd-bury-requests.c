@@ -19,8 +19,9 @@ may_change (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage
   if (!irisd_item_requests_may_ask (self, caller, request))
     return FALSE;
   if (irisd_gateway_get_phase (self) != IRISD_PHASE_SERVING)
-    error = g_error_new_literal (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_SHUTTING_DOWN,
-                                 "irisd is ending; ask again when it is back");
+    error = g_error_new_literal (
+        IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_SHUTTING_DOWN,
+        "cannot change an item: irisd is ending; ask again when it is back");
   else
     return irisd_admission_may_ask (self, caller, request, FALSE);
   irisd_send_refusal (self, caller, request->request_id, error);
@@ -71,8 +72,8 @@ irisd_bury_requests_bury (IrisdGateway *self,
     return;
   IrisdJournalRequest *journal_request = new_question (self, IRISD_JOURNAL_REQUEST_BURY_ITEM,
                                                        caller, request);
-  journal_request->sentence = request->sentence.len > 0 ? iris_wire_string_dup (&request->sentence)
-                                                        : g_strdup (NO_REASON);
+  journal_request->reason = request->message.len > 0 ? iris_wire_string_dup (&request->message)
+                                                     : g_strdup (NO_REASON);
   irisd_journal_post (self->core->journal, journal_request);
 }
 

@@ -156,7 +156,7 @@ run (IrisdGateway *gateway, IrisdBroadcast *broadcast)
 }
 
 static void
-send_home (IrisdBroadcast *broadcast, const GError *error)
+refuse (IrisdBroadcast *broadcast, const GError *error)
 {
   IrisdCancelBroadcast *self = (IrisdCancelBroadcast *) broadcast;
   self->error = error != NULL ? g_error_copy (error) : NULL;
@@ -166,7 +166,7 @@ send_home (IrisdBroadcast *broadcast, const GError *error)
 static const IrisdBroadcastClass cancel_broadcast_class = {
   .run = run,
   .resume = resume,
-  .send_home = send_home,
+  .refuse = refuse,
   .free = cancel_broadcast_free,
 };
 

@@ -66,7 +66,7 @@ struct _IrisdGateway
   gint place;
   void *socket;
   guint turn_items;         /* received since it looked at the mailbox */
-  gboolean crowded;         /* there was more to receive */
+  gboolean more_to_receive; /* there was more to receive */
   guint turn;               /* a number */
   guint light_turns;        /* turns that stay short */
   gconstpointer light_peer; /* the peer whose item made them short; only compared */
@@ -99,10 +99,10 @@ struct _IrisdGateway
   IrisdTimers spilled;          /* persistent items without a job that wait for a time */
   IrisdTimers deadlines;        /* jobs that have one, until it has passed */
   GHashTable *reloads;          /* those of them that are being read back */
-  IrisdTimers unread;  /* of those, the ones that could not be read, until the next attempt */
-  GHashTable *flows;   /* of persistent items that wait for their turn, beyond the limit */
-  GQueue hungry_flows; /* those of them whose window is half empty */
-  guint64 n_recovered; /* items that recovery found and that have jobs */
+  IrisdTimers unread;      /* of those, the ones that could not be read, until the next attempt */
+  GHashTable *flows;       /* of persistent items that wait for their turn, beyond the limit */
+  GQueue half_empty_flows; /* those of them whose window is half empty */
+  guint64 n_recovered;     /* items that recovery found and that have jobs */
   gint64 full_since_us[IRISD_N_FULL]; /* since when there is no room; 0 if there is */
 
   GQueue worker_processes;           /* worker processes, silent longest first */

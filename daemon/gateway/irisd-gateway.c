@@ -168,13 +168,13 @@ receive_some (IrisdGateway *self)
   guint n = 0;
   self->turn_items = 0;
   self->turn++;
-  if (self->crowded)
+  if (self->more_to_receive)
     event_others (self);
-  self->crowded = TRUE;
-  while (self->crowded && n < MESSAGES_PER_TURN && !irisd_gateway_turn_is_over (self))
+  self->more_to_receive = TRUE;
+  while (self->more_to_receive && n < MESSAGES_PER_TURN && !irisd_gateway_turn_is_over (self))
     {
-      self->crowded = receive_message (self);
-      n += self->crowded;
+      self->more_to_receive = receive_message (self);
+      n += self->more_to_receive;
     }
   return n > 0;
 }
@@ -335,7 +335,7 @@ check_outside (IrisdGateway *self, gboolean heard_all)
 static void
 give_way (IrisdGateway *self)
 {
-  if (self->light_turns == 0 || !(self->crowded || self->receive_backlog.length > 0))
+  if (self->light_turns == 0 || !(self->more_to_receive || self->receive_backlog.length > 0))
     return;
   self->light_turns--;
   gint64 before = g_get_monotonic_time ();
@@ -379,8 +379,10 @@ bind_to_place (IrisdGateway *self)
   IrisPlace *place = self->core->infos[self->place].place;
   g_autoptr (GError) error = NULL;
   if (!iris_place_bind_current_thread (place, iris_place_get_n_workers (place), &error))
-    irisd_log (IRISD_LOG_WARNING, "cannot bind the gateway of place %d to its processors: %s",
-               self->place, error->message);
+    irisd_log (
+        IRISD_LOG_WARNING,
+        "cannot bind the gateway of place %d to its processors: %s; it runs on any processor",
+        self->place, error->message);
 }
 
 /* Messages that ZeroMQ has not sent when the phase's time is over are dropped. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The requests DRAIN and STAFF, and their answers.
+ * The requests DRAIN and SET_WORKERS, and their answers.
  */
 #include "daemon/exec/command/irisd-command-slots.h"
 #include "daemon/exec/irisd-place-control.h"
@@ -32,7 +32,7 @@ static void
 resume_place (IrisdGateway *self, gint place)
 {
   irisd_dispatch_fill_gate (self, place);
-  irisd_log (IRISD_LOG_INFO, "place %d is no longer paused", place);
+  irisd_log (IRISD_LOG_INFO, "resumed place %d", place);
   if (!irisd_place_control_is_paused (self->core->place_control))
     irisd_worker_processes_resume (self->core->worker_processes);
 }
@@ -47,8 +47,9 @@ irisd_place_requests_change (IrisdGateway *self,
   guint changed = 0;
   gboolean resumed = FALSE;
   if (irisd_gateway_get_phase (self) != IRISD_PHASE_SERVING)
-    error = g_error_new_literal (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_SHUTTING_DOWN,
-                                 "cannot change a place: irisd is ending");
+    error = g_error_new_literal (
+        IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_SHUTTING_DOWN,
+        "cannot change a place: irisd is ending; ask again when it is back");
   else if (request->type == IRIS_WIRE_DRAIN)
     {
       resumed = !request->drained && irisd_place_control_resume (place_control, request->place);

@@ -45,9 +45,9 @@ refuse_by_code (IrisdGateway *self,
                 const IrisdCaller *caller,
                 const IrisWireMessage *message,
                 IrisWireError code,
-                const char *sentence)
+                const char *reason)
 {
-  g_autoptr (GError) error = g_error_new_literal (IRIS_WIRE_ERROR, code, sentence);
+  g_autoptr (GError) error = g_error_new_literal (IRIS_WIRE_ERROR, code, reason);
   irisd_send_refusal (self, caller, message->request_id, error);
 }
 
@@ -137,10 +137,10 @@ is_taken (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *
 }
 
 static void
-handle_greeted (IrisdGateway *self,
-                const IrisdCaller *caller,
-                const IrisWireMessage *request,
-                zmq_msg_t *body)
+handle_in_session (IrisdGateway *self,
+                   const IrisdCaller *caller,
+                   const IrisWireMessage *request,
+                   zmq_msg_t *body)
 {
   switch (request->type)
     {
@@ -211,14 +211,14 @@ handle_decoded (IrisdGateway *self,
 {
   if (request->type == IRIS_WIRE_HELLO)
     irisd_session_open (self, caller, request, zmq_msg_get (body, ZMQ_SRCFD));
-  else if (caller->peer != NULL && caller->peer->greeted && !may_send_that (caller, request))
+  else if (caller->peer != NULL && caller->peer->in_session && !may_send_that (caller, request))
     refuse_by_code (self, caller, request, IRIS_WIRE_ERROR_BAD_ARGUMENT,
                     "the connection said in HELLO that it only asks; say HELLO without the feature "
                     "bit 8 to send items or to work");
-  else if (caller->peer != NULL && caller->peer->greeted)
+  else if (caller->peer != NULL && caller->peer->in_session)
     {
       if (is_taken (self, caller, request))
-        handle_greeted (self, caller, request, body);
+        handle_in_session (self, caller, request, body);
     }
   else
     refuse_by_code (
@@ -232,7 +232,7 @@ static void
 check_identity (IrisdGateway *self, IrisdCaller *caller)
 {
   IrisdPeer *peer = caller->peer;
-  if (peer == NULL || !peer->greeted || peer->uid == caller->uid)
+  if (peer == NULL || !peer->in_session || peer->uid == caller->uid)
     return;
   caller->peer = NULL;
   irisd_session_lose (self, peer, "its routing id is another user's now", FALSE);

@@ -87,7 +87,7 @@ encode (IrisdGateway *self, const IrisWireMessage *message)
   iris_wire_message_set_uint (&failure, IRIS_WIRE_KEY_CODE, IRIS_WIRE_ERROR_INTERNAL);
   iris_wire_message_set_string (&failure, IRIS_WIRE_KEY_ERROR_NAME,
                                 iris_wire_error_name (IRIS_WIRE_ERROR_INTERNAL), -1);
-  iris_wire_message_set_string (&failure, IRIS_WIRE_KEY_SENTENCE,
+  iris_wire_message_set_string (&failure, IRIS_WIRE_KEY_MESSAGE,
                                 "irisd could not encode its answer; its log says why", -1);
   if (message->type == IRIS_WIRE_RESULT || message->ends)
     iris_wire_message_set_boolean (&failure, IRIS_WIRE_KEY_ENDS, TRUE);

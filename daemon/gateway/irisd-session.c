@@ -126,10 +126,10 @@ irisd_session_close (IrisdGateway *self, IrisdPeer *peer, gboolean still_there)
     g_queue_unlink (&self->backlog, &peer->backlog_link);
   peer->backlogged = FALSE;
   irisd_outbox_clear (&peer->outbox);
-  if (peer->greeted)
+  if (peer->in_session)
     irisd_count (&self->counters.peers, -1);
   self->n_askers -= peer->asks_only;
-  if (peer->greeted && still_there)
+  if (peer->in_session && still_there)
     irisd_pending_connections_part (self->core->pending_connections, &peer->connection,
                                     g_get_monotonic_time ());
 
@@ -152,7 +152,7 @@ void
 irisd_session_lose (IrisdGateway *self, IrisdPeer *peer, const char *why, gboolean still_there)
 {
   static IrisdLogSite site;
-  if (peer->greeted)
+  if (peer->in_session)
     irisd_log_limited (&site, IRISD_LOG_INFO, "dropped the client %s with %u items in flight: %s",
                        peer->name, g_hash_table_size (peer->jobs), why);
   irisd_session_close (self, peer, still_there);
@@ -173,7 +173,7 @@ typedef struct
 {
   const char *name;
   guint64 value;
-} Crowd;
+} Limit;
 
 static void
 probe (IrisdGateway *self, IrisdPeer *peer)
@@ -186,65 +186,65 @@ probe (IrisdGateway *self, IrisdPeer *peer)
 /* ZeroMQ does not report the end of a connection. So when the table is full, silent ones are
  * probed. */
 static gboolean
-make_room_in_all (IrisdGateway *self, guint limit)
+make_room_in_all (IrisdGateway *self, guint most)
 {
-  if (count_peers (self) < limit)
+  if (count_peers (self) < most)
     return TRUE;
   for (guint i = MIN (PROBES, irisd_peers_get_count (&self->peers)); i > 0; i--)
     probe (self, irisd_peers_get_oldest (&self->peers));
-  return count_peers (self) < limit;
+  return count_peers (self) < most;
 }
 
 static gboolean
-make_room_for_user (IrisdGateway *self, gint64 user, guint limit)
+make_room_for_user (IrisdGateway *self, gint64 user, guint most)
 {
   IrisdPeer *oldest[PROBES];
   guint n = irisd_peers_get_of_user (&self->peers, user, oldest, PROBES);
-  if (n < limit)
+  if (n < most)
     return TRUE;
   for (guint i = 0; i < MIN (n, PROBES); i++)
     probe (self, oldest[i]);
-  return irisd_peers_get_of_user (&self->peers, user, oldest, PROBES) < limit;
+  return irisd_peers_get_of_user (&self->peers, user, oldest, PROBES) < most;
 }
 
 /* irisd's own user may take all of the socket's connections. Another has a limit, and all others
  * together leave some. The user of a connection over TCP is unknown, so all of those count as one
  * user's. */
 static gboolean
-make_room (IrisdGateway *self, gint64 user, Crowd *crowd)
+make_room (IrisdGateway *self, gint64 user, Limit *limit)
 {
   const IrisdLimits *limits = &self->core->config->limits;
-  guint limit = (guint) limits->max_peers;
-  *crowd = (Crowd){ "max-peers", limits->max_peers };
+  guint most = (guint) limits->max_peers;
+  *limit = (Limit){ "max-peers", limits->max_peers };
   if (user == (gint64) geteuid ())
-    return make_room_in_all (self, limit);
-  if (!make_room_in_all (self, limit - limit / OWN_PART))
+    return make_room_in_all (self, most);
+  if (!make_room_in_all (self, most - most / OWN_PART))
     return FALSE;
-  *crowd = (Crowd){ "max-user-peers", limits->max_user_peers };
+  *limit = (Limit){ "max-user-peers", limits->max_user_peers };
   return make_room_for_user (self, user, (guint) limits->max_user_peers);
 }
 
 static void
-refuse_crowd (IrisdGateway *self,
-              const IrisdCaller *caller,
-              const guint8 *request_id,
-              const Crowd *crowd)
+refuse_beyond_limit (IrisdGateway *self,
+                     const IrisdCaller *caller,
+                     const guint8 *request_id,
+                     const Limit *limit)
 {
   static IrisdLogSite site;
   irisd_log_limited (&site, IRISD_LOG_WARNING,
                      "refused a client: %" G_GUINT64_FORMAT
                      " are connected to one socket already (limit %s)",
-                     crowd->value, crowd->name);
+                     limit->value, limit->name);
   g_autoptr (GError)
       error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BUSY,
                            "too many clients are connected to this socket; close some, or raise %s "
                            "(%" G_GUINT64_FORMAT ") in irisd's configuration",
-                           crowd->name, crowd->value);
+                           limit->name, limit->value);
   IrisWireMessage busy;
   iris_wire_message_init (&busy, IRIS_WIRE_BUSY, request_id);
   iris_wire_message_set_error (&busy, error);
-  iris_wire_message_set_string (&busy, IRIS_WIRE_KEY_LIMIT, crowd->name, -1);
-  iris_wire_message_set_uint (&busy, IRIS_WIRE_KEY_LIMIT_VALUE, crowd->value);
+  iris_wire_message_set_string (&busy, IRIS_WIRE_KEY_LIMIT, limit->name, -1);
+  iris_wire_message_set_uint (&busy, IRIS_WIRE_KEY_LIMIT_VALUE, limit->value);
   iris_wire_message_set_uint (&busy, IRIS_WIRE_KEY_RETRY_AFTER_MS, 1000);
   irisd_send_answer (self, caller, &busy);
 }
@@ -314,29 +314,29 @@ irisd_session_open (IrisdGateway *self, IrisdCaller *caller, const IrisWireMessa
       return;
     }
 
-  if (caller->peer != NULL && caller->peer->greeted)
+  if (caller->peer != NULL && caller->peer->in_session)
     irisd_session_close (self, caller->peer, TRUE);
   IrisdPeer *peer = irisd_peers_lookup (&self->peers, &caller->route);
   gint64 user = caller->uid;
-  Crowd crowd;
+  Limit limit;
   caller->peer = NULL;
   /* Of more, each takes the place of any other connection. */
   gboolean asks_only = (hello->features & IRIS_WIRE_FEATURE_ASKS_ONLY) != 0
                        && self->n_askers < MOST_ASKERS;
   if (peer == NULL)
     {
-      if (!asks_only && !make_room (self, user, &crowd))
+      if (!asks_only && !make_room (self, user, &limit))
         {
-          refuse_crowd (self, caller, hello->request_id, &crowd);
+          refuse_beyond_limit (self, caller, hello->request_id, &limit);
           return;
         }
       peer = irisd_peers_add (&self->peers, &caller->route);
     }
-  peer->greeted = TRUE;
+  peer->in_session = TRUE;
   peer->takes_bundles = (hello->features & IRIS_WIRE_FEATURE_COMPLETIONS) != 0;
   peer->asks_only = asks_only;
   self->n_askers += asks_only;
-  peer->connection = irisd_pending_connections_greet (self->core->pending_connections, fd);
+  peer->connection = irisd_pending_connections_hello (self->core->pending_connections, fd);
   irisd_peer_set_name (peer, &hello->name);
   settle_owner (self, caller, peer);
   irisd_peer_set_client (peer, caller->over_tcp ? NULL : caller->address);

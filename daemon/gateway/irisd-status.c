@@ -90,9 +90,9 @@ add_journal (IrisWireStatus *status, IrisdJournal *journal)
   if (journal == NULL)
     return;
   if (health != IRISD_JOURNAL_READY)
-    status->journal_says = g_strdup (irisd_journal_get_sentence (journal));
-  status->kept = irisd_journal_get_n_persistent (journal);
-  status->kept_ended = irisd_journal_get_n_persistent_ended (journal);
+    status->journal_says = g_strdup (irisd_journal_get_reason (journal));
+  status->persistent = irisd_journal_get_n_persistent (journal);
+  status->persistent_ended = irisd_journal_get_n_persistent_ended (journal);
   status->damaged = irisd_journal_get_n_damaged (journal);
 }
 

@@ -81,7 +81,7 @@ check_rule (IrisdGateway *self, const IrisdCaller *caller, IrisdAccessRule rule,
 }
 
 /* All users of the machine can reach a TCP port. Programs run and files are read with irisd's
- * rights, so both are for its owner, who can reach the sockets in the directory. */
+ * rights, so both are for its owner, which can reach the sockets in the directory. */
 static gboolean
 check_permission (IrisdGateway *self,
                   const IrisdCaller *caller,

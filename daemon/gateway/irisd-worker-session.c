@@ -20,9 +20,9 @@ refuse (IrisdGateway *self,
         const IrisdCaller *caller,
         const IrisWireMessage *request,
         IrisWireError code,
-        const char *sentence)
+        const char *reason)
 {
-  g_autoptr (GError) error = g_error_new_literal (IRIS_WIRE_ERROR, code, sentence);
+  g_autoptr (GError) error = g_error_new_literal (IRIS_WIRE_ERROR, code, reason);
   irisd_send_refusal (self, caller, request->request_id, error);
 }
 
@@ -258,7 +258,7 @@ send_lease (IrisdGateway *self, IrisdWorkerEvent *event)
   IrisWireMessage fail;
   iris_wire_message_init (&fail, IRIS_WIRE_FAIL, id);
   iris_wire_message_set_uint (&fail, IRIS_WIRE_KEY_CODE, IRIS_WIRE_ERROR_TOO_LARGE);
-  iris_wire_message_set_string (&fail, IRIS_WIRE_KEY_SENTENCE, error->message, -1);
+  iris_wire_message_set_string (&fail, IRIS_WIRE_KEY_MESSAGE, error->message, -1);
   irisd_worker_processes_fail (self->core->worker_processes, event->worker, &fail);
 }
 

@@ -79,22 +79,22 @@ irisd_bury_if_failed (IrisdGateway *self, IrisdJob *job)
 {
   if (!job->bury || !irisd_job_has_failed (job) || has_error (job, IRIS_WIRE_ERROR_CANCELLED))
     return FALSE;
-  g_autofree char *sentence = explain_failure (job);
+  g_autofree char *reason = explain_failure (job);
   irisd_job_advance (job, IRISD_EVENT_BURY);
   irisd_bury_job (self, job,
                   job->result.error != NULL ? (IrisWireError) job->result.error->code
                                             : IRIS_WIRE_ERROR_SERVICE_FAILED,
-                  sentence, NULL);
+                  reason, NULL);
   return TRUE;
 }
 
-/* Has the journal write that the item is buried, with @code and @sentence as the reason. Takes
+/* Has the journal write that the item is buried, with @code and @reason as the reason. Takes
  * @broadcast, the request for it, or NULL. irisd_bury_take_answer() goes on. */
 void
 irisd_bury_job (IrisdGateway *self,
                 IrisdJob *job,
                 IrisWireError code,
-                const char *sentence,
+                const char *reason,
                 IrisdBroadcast *broadcast)
 {
   IrisdJournalRequest *request = irisd_persistent_new_request (self, IRISD_JOURNAL_REQUEST_BURY,
@@ -106,7 +106,7 @@ irisd_bury_job (IrisdGateway *self,
   request->count = job->schedule != NULL ? job->schedule->attempts
                                          : (guint) irisd_job_has_run (job);
   request->code = code;
-  request->sentence = g_strdup (sentence);
+  request->reason = g_strdup (reason);
   request->broadcast = broadcast;
   irisd_journal_post (self->core->journal, request);
 }
@@ -118,9 +118,8 @@ name_end (IrisdJob *job, IrisdJournalRequest *request)
   if (request->error == NULL)
     irisd_job_fail (job, IRIS_WIRE_ERROR_BURIED,
                     "item %" G_GUINT64_FORMAT
-                    " is buried: %s. It is kept and has no end; kick it to "
-                    "have it run again",
-                    request->item, request->sentence);
+                    " is buried: %s; kick it to run it again, or cancel it",
+                    request->item, request->reason);
   else
     irisd_job_fail (job, (IrisWireError) request->error->code, "%s", request->error->message);
 }
@@ -137,7 +136,7 @@ irisd_bury_take_answer (IrisdGateway *self, IrisdJournalRequest *request)
     irisd_dependencies_note_burial (self, job, FALSE);
   name_end (job, request);
   if (broadcast != NULL)
-    broadcast->klass->send_home (broadcast, request->error);
+    broadcast->klass->refuse (broadcast, request->error);
   if (!irisd_job_is (job, IRISD_ITEM_SHELL))
     {
       irisd_completion_end_job (self, job);

@@ -14,7 +14,7 @@ gboolean irisd_bury_if_failed (IrisdGateway *self, IrisdJob *job);
 void irisd_bury_job (IrisdGateway *self,
                      IrisdJob *job,
                      IrisWireError code,
-                     const char *sentence,
+                     const char *reason,
                      IrisdBroadcast *broadcast);
 void irisd_bury_take_answer (IrisdGateway *self, IrisdJournalRequest *request);
 

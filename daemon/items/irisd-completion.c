@@ -252,7 +252,8 @@ irisd_gateway_resume_held (IrisdGateway *self, IrisdJob *job)
   if (!may_wait (self))
     {
       irisd_job_fail (job, IRIS_WIRE_ERROR_SHUTTING_DOWN,
-                      "irisd ended while the item waited for earlier results to be acknowledged");
+                      "irisd ended while the item waited for earlier results to be acknowledged: "
+                      "send it again when irisd is back, and acknowledge results as they come");
       irisd_completion_end_job (self, job);
     }
   else if (irisd_job_is_orphan (job) || !owes_too_much (self, job->peer))

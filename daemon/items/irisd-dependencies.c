@@ -42,8 +42,9 @@ irisd_dependencies_register (IrisdGateway *self,
   if (!known)
     {
       g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_UNKNOWN_DEPENDENCY,
-                   "there is no item %" G_GUINT64_FORMAT
-                   " to come after: it never was, or ended long ago (limit remembered-items)",
+                   "cannot run after item %" G_GUINT64_FORMAT
+                   ": it never was, or ended longer ago than irisd remembers; leave it out, or "
+                   "raise the limit remembered-items",
                    unknown);
       return FALSE;
     }
@@ -101,9 +102,8 @@ irisd_dependencies_take_decision (IrisdGateway *self, IrisdMessage *message)
   else if (schedule->dependent.verdict == IRISD_VERDICT_STUCK)
     {
       irisd_job_fail (job, IRIS_WIRE_ERROR_SHUTTING_DOWN,
-                      "irisd ended while item %" G_GUINT64_FORMAT
-                      ", after which this one was to run, was buried: kick that item and send this "
-                      "one again when irisd is back",
+                      "irisd ended while dependency %" G_GUINT64_FORMAT
+                      " was buried: when irisd is back, kick that item, then send this one again",
                       schedule->dependent.blame);
       irisd_completion_end_job (self, job);
     }
@@ -111,7 +111,8 @@ irisd_dependencies_take_decision (IrisdGateway *self, IrisdMessage *message)
     {
       irisd_job_fail (job, IRIS_WIRE_ERROR_DEPENDENCY_FAILED,
                       "the item %" G_GUINT64_FORMAT
-                      ", after whose success this one was to run, did not end well",
+                      " failed, and this item runs only after its success (after-how 3): mend what "
+                      "failed, then send both again",
                       schedule->dependent.blame);
       irisd_completion_end_job (self, job);
     }

@@ -305,9 +305,9 @@ give_room (IrisdGateway *self, IrisdJob *job)
 {
   if (job->gate < 0)
     return;
-  IrisdGateReturns *room = &self->gate_returns[job->gate];
-  room->items++;
-  room->cost += job->fair.cost;
+  IrisdGateReturns *returns = &self->gate_returns[job->gate];
+  returns->items++;
+  returns->cost += job->fair.cost;
   self->any_gate_returns = TRUE;
   job->gate = -1;
 }
@@ -387,11 +387,11 @@ irisd_dispatch_tell_gates (IrisdGateway *self)
   self->any_gate_returns = FALSE;
   for (guint place = 0; place < self->core->n_places; place++)
     {
-      IrisdGateReturns *room = &self->gate_returns[place];
-      if (room->items == 0)
+      IrisdGateReturns *returns = &self->gate_returns[place];
+      if (returns->items == 0)
         continue;
-      irisd_gate_leave (&self->core->gates[place], room->items, room->cost);
-      *room = (IrisdGateReturns){ 0 };
+      irisd_gate_leave (&self->core->gates[place], returns->items, returns->cost);
+      *returns = (IrisdGateReturns){ 0 };
       if (irisd_gateway_current_phase (self) < IRISD_PHASE_STOPPING)
         fill_room (self, &self->core->gates[place]);
     }
@@ -439,7 +439,7 @@ irisd_dispatch_get_due_us (IrisdGateway *self)
 {
   if (irisd_timers_get_count (&self->timers) + irisd_timers_get_count (&self->spilled)
           + irisd_timers_get_count (&self->unread) + irisd_timers_get_count (&self->deadlines)
-          + self->hungry_flows.length
+          + self->half_empty_flows.length
       == 0)
     return 0;
   IrisdTimes now = irisd_times_now ();
@@ -490,7 +490,8 @@ name_overrun (IrisdJob *job)
   if (schedule->overran && !schedule->given_up
       && g_error_matches (job->result.error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_CANCELLED))
     irisd_job_fail (job, IRIS_WIRE_ERROR_RAN_TOO_LONG,
-                    "the item was stopped after its time to run, %" G_GUINT64_FORMAT " ms",
+                    "the item was stopped: it ran longer than its time to run, %" G_GUINT64_FORMAT
+                    " ms; give it more (time-to-run-ms)",
                     schedule->time_to_run_us / 1000);
   schedule->overran = FALSE;
 }

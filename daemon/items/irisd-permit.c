@@ -24,8 +24,8 @@ service_of (const IrisdJob *job)
 gboolean
 irisd_permit_take (IrisdGateway *self, IrisdJob *job)
 {
-  IrisdConcurrencyLimit *room = &self->core->concurrency_limit;
-  if (!room->any)
+  IrisdConcurrencyLimit *limit = &self->core->concurrency_limit;
+  if (!limit->any)
     return TRUE;
   if (job->permit == NULL)
     {
@@ -33,7 +33,7 @@ irisd_permit_take (IrisdGateway *self, IrisdJob *job)
       job->permit->message.kind = IRISD_MESSAGE_PERMIT;
       job->permit->job = job;
     }
-  if (irisd_concurrency_limit_enter (room, &job->permit->waiter, job->peer->client,
+  if (irisd_concurrency_limit_enter (limit, &job->permit->waiter, job->peer->client,
                                      service_of (job), job->fair.priority,
                                      job->since_us != 0 ? job->since_us : g_get_monotonic_time ()))
     return TRUE;

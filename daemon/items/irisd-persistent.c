@@ -74,11 +74,11 @@ check_journal (IrisdGateway *self, GError **error)
   IrisdJournal *journal = self->core->journal;
   if (journal == NULL)
     g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_DURABLE,
-                         "this irisd keeps no journal, so it cannot keep items: start it with "
+                         "cannot store a persistent item: this irisd has no journal; start it with "
                          "--journal DIR, or send the item as volatile");
   else if (irisd_journal_get_health (journal) != IRISD_JOURNAL_READY)
     g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-                 "the item was not kept: %s", irisd_journal_get_sentence (journal));
+                 "cannot store the persistent item: %s", irisd_journal_get_reason (journal));
   else
     return TRUE;
   return FALSE;
@@ -99,8 +99,8 @@ irisd_persistent_check (IrisdGateway *self,
   if ((item->present & IRISD_KEEP_KEYS) == 0)
     return TRUE;
   g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                       "key, keep-ms, detach and bury are for items that irisd keeps: ask for the "
-                       "class relaxed or durable");
+                       "key, keep-ms, detach and bury are for persistent items: choose the class "
+                       "relaxed or durable, or leave them out");
   return FALSE;
 }
 

@@ -114,13 +114,13 @@ find_near (IrisdGateway *self,
     return TRUE;
   if (iris_wire_message_has (item, IRIS_WIRE_KEY_NEAR_ITEM))
     g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_REMEMBERED,
-                 "it is not known where the item %" G_GUINT64_FORMAT
-                 " was (limit remembered-places): name a place, or do not be strict",
+                 "irisd does not remember where item %" G_GUINT64_FORMAT
+                 " was (limit remembered-places): name a place, or leave out strict",
                  item->near_item);
   else
     g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_REMEMBERED,
-                         "it is not known where the path was last worked on (limit "
-                         "remembered-paths): name a place, or do not be strict");
+                         "irisd does not remember where the path was last worked on (limit "
+                         "remembered-paths): name a place, or leave out strict");
   return FALSE;
 }
 
@@ -168,7 +168,7 @@ check_strict (IrisdCore *core, gboolean hinted, GError **error)
   if (!hinted)
     {
       g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                           "a strict item has to name its place");
+                           "a strict item has to name its place: add a hint, or leave out strict");
       return FALSE;
     }
   if (!core->placed && core->n_places > 1)
@@ -191,11 +191,10 @@ leave_drained (IrisdGateway *self, const IrisWireMessage *item, gint *home, GErr
       *home = irisd_place_control_choose_other (self->core->place_control, *home);
       return TRUE;
     }
-  g_set_error (
-      error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-      "place %d is drained and takes no items: name another one, leave out strict, or have "
-      "it refilled",
-      *home);
+  g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+               "place %d is drained and takes no items: name another one, leave out strict, or "
+               "resume it (irisctl drain PLACE --resume)",
+               *home);
   return FALSE;
 }
 

@@ -73,7 +73,9 @@ irisd_restore_read (IrisdGateway *self,
   g_autoptr (GError) error = NULL;
   if (iris_wire_decode (frames, IRIS_WIRE_N_FRAMES, &self->core->wire_limits, item, &error))
     return TRUE;
-  irisd_log (IRISD_LOG_ERROR, "the persistent item %" G_GUINT64_FORMAT " cannot be run again: %s",
+  irisd_log (IRISD_LOG_ERROR,
+             "the persistent item %" G_GUINT64_FORMAT
+             " cannot be run again: %s; it ends with an error, so send it again",
              number, error->message);
   iris_wire_message_init (item, IRIS_WIRE_SUBMIT, id);
   return FALSE;
@@ -118,7 +120,9 @@ irisd_restore_job (IrisdGateway *self, IrisdJournalRequest *request, IrisdPeer *
   if (request->error != NULL)
     irisd_job_fail (job, request->error->code, "%s", request->error->message);
   else if (service == &unknown_service)
-    irisd_job_fail (job, IRIS_WIRE_ERROR_INTERNAL, "what was kept of the item cannot be read");
+    irisd_job_fail (
+        job, IRIS_WIRE_ERROR_INTERNAL,
+        "the stored message of the item cannot be read (see irisd's log): send the item again");
   return job;
 }
 

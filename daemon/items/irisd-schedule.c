@@ -20,9 +20,9 @@ check_most (IrisWireKey key, guint64 value, const char *limit, guint64 most, GEr
 }
 
 static gboolean
-fail (GError **error, const char *sentence)
+fail (GError **error, const char *reason)
 {
-  g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT, sentence);
+  g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT, reason);
   return FALSE;
 }
 

@@ -181,7 +181,7 @@ irisd_peers_get_of_user (IrisdPeers *self, gint64 user, IrisdPeer **oldest, guin
   for (GList *link = self->by_age.head; link != NULL; link = link->next)
     {
       IrisdPeer *peer = link->data;
-      if (!peer->greeted || peer->uid != user)
+      if (!peer->in_session || peer->uid != user)
         continue;
       if (count < n)
         oldest[count] = peer;

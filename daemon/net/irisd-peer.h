@@ -48,7 +48,7 @@ struct _IrisdPeer
   gint64 uid;           /* the user that the kernel named at HELLO, or IRISD_UID_UNKNOWN */
   gint64 owner;         /* owner of the items that it sends, see irisd-policy.c */
   IrisdRole role;
-  gboolean greeted;    /* HELLO was answered by WELCOME */
+  gboolean in_session; /* HELLO was answered by WELCOME */
   gboolean asks_only;  /* may ask, and not submit */
   gboolean backlogged; /* is in the gateway's list of outboxes to retry */
   char *name;          /* from HELLO */

@@ -41,7 +41,7 @@ typedef struct
 {
   IrisdConnection connection;
   gint64 due_us;
-  gboolean greeted; /* HELLO came before the event */
+  gboolean said_hello; /* HELLO came before the event */
   GQueue *queue;
   GList link;
 } Pending;
@@ -111,14 +111,14 @@ find (IrisdPendingConnections *self, int fd)
 static void
 add (IrisdPendingConnections *self,
      const IrisdConnection *connection,
-     gboolean greeted,
+     gboolean said_hello,
      gint64 due_us)
 {
   Pending *pending = g_new0 (Pending, 1);
   g_hash_table_remove (self->by_fd,
                        GINT_TO_POINTER (connection->fd)); /* the connection that had it before */
   *pending = (Pending){
-    .connection = *connection, .due_us = due_us, .greeted = greeted, .queue = &self->waiting
+    .connection = *connection, .due_us = due_us, .said_hello = said_hello, .queue = &self->waiting
   };
   pending->link.data = pending;
   g_hash_table_insert (self->by_fd, GINT_TO_POINTER (connection->fd), pending);
@@ -129,7 +129,7 @@ add (IrisdPendingConnections *self,
 static gboolean
 hang_up (const Pending *pending)
 {
-  return !pending->greeted
+  return !pending->said_hello
          && irisd_connection_get_cookie (pending->connection.fd) == pending->connection.cookie
          && shutdown (pending->connection.fd, SHUT_RDWR) == 0;
 }
@@ -196,7 +196,7 @@ irisd_pending_connections_enter (IrisdPendingConnections *self,
       add (self, &connection, FALSE, now_us + self->time_us);
       drop_oldest (self);
     }
-  else if (known->greeted)
+  else if (known->said_hello)
     g_hash_table_remove (self->by_fd, GINT_TO_POINTER (fd));
   pthread_mutex_unlock (&self->lock);
 }
@@ -204,7 +204,7 @@ irisd_pending_connections_enter (IrisdPendingConnections *self,
 /* Takes the connection @fd, by which HELLO has come, from the pending ones. Returns what identifies
  * it from now on. */
 IrisdConnection
-irisd_pending_connections_greet (IrisdPendingConnections *self, int fd)
+irisd_pending_connections_hello (IrisdPendingConnections *self, int fd)
 {
   const IrisdConnection connection = { fd, irisd_connection_get_cookie (fd) };
   if (connection.cookie == 0)
@@ -213,7 +213,7 @@ irisd_pending_connections_greet (IrisdPendingConnections *self, int fd)
   const Pending *known = find (self, fd);
   if (known == NULL || known->connection.cookie != connection.cookie)
     add (self, &connection, TRUE, g_get_monotonic_time () + self->time_us);
-  else if (!known->greeted)
+  else if (!known->said_hello)
     g_hash_table_remove (self->by_fd, GINT_TO_POINTER (fd));
   pthread_mutex_unlock (&self->lock);
   return connection;

@@ -29,7 +29,7 @@ IrisdPendingConnections *irisd_pending_connections_new (const IrisdLimits *limit
 void irisd_pending_connections_free (IrisdPendingConnections *self);
 
 /* Any thread. */
-IrisdConnection irisd_pending_connections_greet (IrisdPendingConnections *self, int fd);
+IrisdConnection irisd_pending_connections_hello (IrisdPendingConnections *self, int fd);
 void irisd_pending_connections_part (IrisdPendingConnections *self,
                                      const IrisdConnection *connection,
                                      gint64 now_us);

@@ -239,7 +239,8 @@ irisd_zap_handler_new (void *context,
       && zmq_setsockopt (self->socket, ZMQ_LINGER, &none, sizeof none) == 0
       && zmq_bind (self->socket, ZAP_ENDPOINT) == 0)
     return self;
-  g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot start the ZAP handler: %s",
+  g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+               "cannot start the ZAP handler: %s; raise the limit on open files (ulimit -n)",
                zmq_strerror (errno));
   irisd_zap_handler_free (self);
   return NULL;
@@ -262,7 +263,8 @@ irisd_zap_handler_watch (IrisdZapHandler *self, void *socket, GError **error)
       && zmq_socket_monitor (socket, name, ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED) == 0
       && zmq_connect (door, name) == 0)
     return TRUE;
-  g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot watch a socket: %s",
+  g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+               "cannot watch a socket: %s; raise the limit on open files (ulimit -n)",
                zmq_strerror (errno));
   return FALSE;
 }

@@ -31,11 +31,11 @@ irisd_journal_bury (IrisdJournal *self, IrisdJournalRequest *request)
     request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
                                   "cannot write that the item is buried, so it runs again when "
                                   "irisd is started again: %s",
-                                  irisd_journal_get_sentence (self));
+                                  irisd_journal_get_reason (self));
   else if (irisd_journal_read_row (self, persistent, request))
     {
       persistent->attempts = request->count;
-      irisd_persistent_item_set_reason (persistent, request->code, request->sentence);
+      irisd_persistent_item_set_reason (persistent, request->code, request->reason);
       write_again (self, persistent, request, IRIS_WIRE_STATE_BURIED);
       if (durable)
         {
@@ -133,7 +133,7 @@ irisd_journal_kick (IrisdJournal *self, IrisdJournalRequest *request)
     }
   if (irisd_journal_get_health (self) == IRISD_JOURNAL_FAILED)
     request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-                                  "cannot kick items: %s", irisd_journal_get_sentence (self));
+                                  "cannot kick items: %s", irisd_journal_get_reason (self));
   else
     n = persistent != NULL ? (guint) unearth (self, persistent, request)
                            : unearth_some (self, request);

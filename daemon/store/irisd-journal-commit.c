@@ -211,7 +211,7 @@ set_health (IrisdJournal *self, IrisdJournalHealth health, const char *why)
   g_autofree char *status = NULL;
   /* Never freed, because other threads may read it; a run has few of them. */
   if (why != NULL)
-    atomic_store_explicit (&self->sentence, (char *) g_intern_string (why), memory_order_relaxed);
+    atomic_store_explicit (&self->reason, (char *) g_intern_string (why), memory_order_relaxed);
   atomic_store_explicit (&self->health, health, memory_order_release);
   status = health == IRISD_JOURNAL_READY ? g_strdup ("STATUS=serving")
                                          : g_strdup_printf ("STATUS=not ready: %s", why);
@@ -242,14 +242,14 @@ discard_all (IrisdJournal *self, IrisdJournalRequest *request)
 {
   if (request->persistent != NULL)
     irisd_journal_discard (self, g_steal_pointer (&request->persistent));
-  if (request->kepts != NULL)
-    g_ptr_array_foreach (request->kepts, discard_one, self);
+  if (request->persistents != NULL)
+    g_ptr_array_foreach (request->persistents, discard_one, self);
   g_clear_pointer (&request->row_batch, irisd_row_batch_unref);
 }
 
 /* Fails the journal requests that wait for new items to be written. */
 static void
-refuse_new (IrisdJournal *self, const char *sentence)
+refuse_new (IrisdJournal *self, const char *reason)
 {
   IrisdJournalRequest *request = self->first_attendant;
   self->first_attendant = self->last_attendant = NULL;
@@ -262,7 +262,7 @@ refuse_new (IrisdJournal *self, const char *sentence)
       else
         {
           request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-                                        "cannot keep the item: %s", sentence);
+                                        "cannot store the persistent item: %s", reason);
           discard_all (self, request);
           irisd_journal_answer (self, request);
         }

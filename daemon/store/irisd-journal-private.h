@@ -21,7 +21,7 @@ struct _IrisdJournal
   _Atomic guint64 n_persistent_ended; /* of those */
   _Atomic guint64 n_damaged;
   _Atomic gboolean stopping;
-  char *_Atomic sentence; /* why it is not ready; set before the health is */
+  char *_Atomic reason; /* why it is not ready; set before the health is */
 
   IrisdStore *store;
   const IrisdLimits *limits;

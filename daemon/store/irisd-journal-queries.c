@@ -21,8 +21,8 @@ GError *
 irisd_journal_no_such_item (guint64 item)
 {
   return g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NO_SUCH_ITEM,
-                      "no item %" G_GUINT64_FORMAT
-                      " is kept: its end was fetched or has expired, or there never was one",
+                      "there is no persistent item %" G_GUINT64_FORMAT
+                      ": its end was fetched or has expired, or it never was",
                       item);
 }
 
@@ -48,9 +48,11 @@ copy_row (const IrisdRow *row, gpointer user_data)
 GError *
 irisd_journal_damaged_item (guint64 item)
 {
-  return g_error_new (
-      IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-      "the record of item %" G_GUINT64_FORMAT " cannot be read: the journal is damaged", item);
+  return g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
+                      "the record of item %" G_GUINT64_FORMAT
+                      " cannot be read: the journal is damaged; send the item again, and stop "
+                      "irisd and run irisd --check-journal DIR to see what is lost",
+                      item);
 }
 
 /* Logs a failed read that may be tried again. */
@@ -73,11 +75,11 @@ tell_unreadable (IrisdJournal *self,
       self->n_unreadable = 0;
     }
   request->again = TRUE;
-  request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-                                "the record of item %" G_GUINT64_FORMAT
-                                " cannot be read for now: %s; nothing was changed. Ask again, and "
-                                "check the disk",
-                                persistent->item, why->message);
+  request->error = g_error_new (
+      IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
+      "the record of item %" G_GUINT64_FORMAT
+      " cannot be read for now: %s; nothing was changed. Check the disk, and ask again",
+      persistent->item, why->message);
 }
 
 /* Fills @request with the message that the item is stored as, or with an error. Returns whether the
@@ -105,7 +107,9 @@ irisd_journal_read_row (IrisdJournal *self,
       tell_unreadable (self, persistent, request, error);
       return FALSE;
     }
-  irisd_log (IRISD_LOG_ERROR, "the record of item %" G_GUINT64_FORMAT " cannot be read: %s",
+  irisd_log (IRISD_LOG_ERROR,
+             "the record of item %" G_GUINT64_FORMAT
+             " cannot be read: %s; irisd --check-journal DIR tells what is lost",
              persistent->item, error != NULL ? error->message : "it is not there");
   request->error = irisd_journal_damaged_item (persistent->item);
   return FALSE;
@@ -132,9 +136,8 @@ tell_buried (IrisdPersistentItem *persistent, IrisdJournalRequest *request)
 {
   request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BURIED,
                                 "item %" G_GUINT64_FORMAT
-                                " is buried: %s. It is kept and has no end; "
-                                "kick it to have it run again",
-                                persistent->item, persistent->sentence);
+                                " is buried: %s; kick it to run it again, or cancel it",
+                                persistent->item, persistent->reason);
 }
 
 static void

@@ -26,7 +26,7 @@ irisd_journal_request_free (IrisdJournalRequest *self)
   g_clear_pointer (&self->peer, irisd_peer_unref);
   g_clear_pointer (&self->items, g_array_unref);
   g_clear_pointer (&self->jobs, g_ptr_array_unref);
-  g_clear_pointer (&self->kepts, g_ptr_array_unref);
+  g_clear_pointer (&self->persistents, g_ptr_array_unref);
   g_clear_pointer (&self->row_batch, irisd_row_batch_unref);
   if (self->broadcast != NULL)
     self->broadcast->klass->free (self->broadcast);
@@ -34,6 +34,6 @@ irisd_journal_request_free (IrisdJournalRequest *self)
   g_clear_pointer (&self->filter, irisd_persistent_filter_free);
   g_clear_error (&self->error);
   g_free (self->header.data);
-  g_free (self->sentence);
+  g_free (self->reason);
   g_free (self);
 }

@@ -91,7 +91,8 @@ keep (IrisdJournal *self, IrisdJournalRequest *request)
     {
       refuse_keep (self, request,
                    g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-                                "cannot keep the item: %s", irisd_journal_get_sentence (self)));
+                                "cannot store the persistent item: %s",
+                                irisd_journal_get_reason (self)));
       return;
     }
   /* The gateway has checked the limit for an item without a key. */
@@ -141,19 +142,20 @@ keep_done (IrisdJournal *self, IrisdJournalRequest *request)
       g_clear_pointer (&request->row_batch, irisd_row_batch_unref);
       irisd_journal_release (self);
       request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-                                    "cannot keep the item: %s", irisd_journal_get_sentence (self));
+                                    "cannot store the persistent item: %s",
+                                    irisd_journal_get_reason (self));
       irisd_journal_answer (self, request);
       return;
     }
   guint n = irisd_row_batch_get_n_rows (request->row_batch);
   IrisdPersistentItem *persistent = NULL;
-  request->kepts = request->durable ? g_ptr_array_sized_new (n) : NULL;
+  request->persistents = request->durable ? g_ptr_array_sized_new (n) : NULL;
   for (guint i = 0; i < n; i++)
     {
       IrisdBatchRow *row = irisd_row_batch_get_row (request->row_batch, i);
       persistent = add_done (self, row, persistent);
       if (request->durable)
-        g_ptr_array_add (request->kepts, persistent);
+        g_ptr_array_add (request->persistents, persistent);
       else
         irisd_journal_apply_end (self, persistent, row->state);
     }
@@ -174,14 +176,14 @@ keep_done (IrisdJournal *self, IrisdJournalRequest *request)
 static void
 settle_done (IrisdJournal *self, IrisdJournalRequest *request)
 {
-  g_autoptr (GPtrArray) kepts = g_steal_pointer (&request->kepts);
-  for (guint i = 0; i < kepts->len; i++)
-    irisd_journal_apply_end (self, g_ptr_array_index (kepts, i),
+  g_autoptr (GPtrArray) persistents = g_steal_pointer (&request->persistents);
+  for (guint i = 0; i < persistents->len; i++)
+    irisd_journal_apply_end (self, g_ptr_array_index (persistents, i),
                              irisd_row_batch_get_row (request->row_batch, i)->state);
   g_clear_pointer (&request->row_batch, irisd_row_batch_unref);
   irisd_journal_answer (self, request);
-  for (guint i = 0; i < kepts->len; i++)
-    irisd_journal_wake_waits (self, g_ptr_array_index (kepts, i));
+  for (guint i = 0; i < persistents->len; i++)
+    irisd_journal_wake_waits (self, g_ptr_array_index (persistents, i));
 }
 
 /* From now on @persistent has ended, in @state. Requests that wait for it are not answered yet. */
@@ -206,7 +208,7 @@ end (IrisdJournal *self, IrisdJournalRequest *request)
       request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
                                     "cannot write the end of the item, which ran; it runs "
                                     "again when irisd is started again: %s",
-                                    irisd_journal_get_sentence (self));
+                                    irisd_journal_get_reason (self));
       irisd_persistent_item_set_state (persistent, IRIS_WIRE_STATE_QUEUED);
       irisd_journal_answer (self, request);
       return;
@@ -534,8 +536,8 @@ irisd_journal_get_health (IrisdJournal *self)
 
 /* Returns why the journal is not ready. */
 const char *
-irisd_journal_get_sentence (IrisdJournal *self)
+irisd_journal_get_reason (IrisdJournal *self)
 {
-  const char *sentence = atomic_load_explicit (&self->sentence, memory_order_relaxed);
-  return sentence != NULL ? sentence : "";
+  const char *reason = atomic_load_explicit (&self->reason, memory_order_relaxed);
+  return reason != NULL ? reason : "";
 }

@@ -94,7 +94,7 @@ struct _IrisdJournalRequest
   gint64 made_us;           /* DONE: the monotonic time at which the journal request was made */
   GPtrArray *jobs;          /* DONE: of all rows of the row batch */
   IrisdRowBatch *row_batch; /* DONE: the rows to be written; all of one class */
-  GPtrArray *kepts;         /* DONE: the journal's items for the rows, if they are durable */
+  GPtrArray *persistents;   /* DONE: the journal's items for the rows, if they are durable */
 
   gint64 view; /* FETCH, SHOW, KICK, CANCEL, BURY_ITEM: an owner, or IRISD_VIEW_ALL */
   guint64 item;
@@ -104,9 +104,9 @@ struct _IrisdJournalRequest
   guint64 due_ms;                /* RETRY: the end of the pause, in Unix time */
   IrisdPersistentFilter *filter; /* LIST; in the answer @item is where the next page begins */
   guint32 code;                  /* BURY: the reason */
-  char *sentence;
+  char *reason;
   gboolean whole;            /* SHOW: the item as it was submitted is wanted */
-  IrisdBroadcast *broadcast; /* BURY: who asked for it, and waits */
+  IrisdBroadcast *broadcast; /* BURY: the request that waits for it */
   GArray *items;             /* FORGET: IrisdSpan */
   IrisdPersistentItem *persistent;
 
@@ -188,6 +188,6 @@ void irisd_journal_reserve (IrisdJournal *self, IrisdJournalRequest *request);
 guint64 irisd_journal_get_n_persistent_ended (IrisdJournal *self);
 guint64 irisd_journal_get_n_damaged (IrisdJournal *self);
 IrisdJournalHealth irisd_journal_get_health (IrisdJournal *self);
-const char *irisd_journal_get_sentence (IrisdJournal *self);
+const char *irisd_journal_get_reason (IrisdJournal *self);
 
 G_END_DECLS

@@ -59,8 +59,8 @@ irisd_persistent_item_new (const IrisdRecord *record, const IrisdPersistentItem 
   self->size = record->body.size;
   self->service = share_name (&record->service, like);
   self->code = (guint16) record->code;
-  if (record->sentence.len > 0)
-    self->sentence = iris_wire_string_dup (&record->sentence);
+  if (record->reason.len > 0)
+    self->reason = iris_wire_string_dup (&record->reason);
   if (record->key.len > 0)
     memcpy (self->key, record->key.data, record->key.len);
   self->key_size = (guint16) record->key.len;
@@ -73,7 +73,7 @@ irisd_persistent_item_free (IrisdPersistentItem *self)
 {
   irisd_persistent_item_clear_row (self);
   g_ref_string_release (self->service);
-  g_free (self->sentence);
+  g_free (self->reason);
   g_free (self);
 }
 
@@ -166,7 +166,7 @@ irisd_persistent_item_set_row (IrisdPersistentItem *self,
     .key = { self->key, self->key_size },
     .service = { self->service, strlen (self->service) },
     .code = self->code,
-    .sentence = { self->sentence, self->sentence != NULL ? strlen (self->sentence) : 0 },
+    .reason = { self->reason, self->reason != NULL ? strlen (self->reason) : 0 },
     .type = type,
     .header = header,
     .body = body,
@@ -202,13 +202,13 @@ irisd_persistent_item_clear_row (IrisdPersistentItem *self)
     irisd_row_batch_unref (row->row_batch);
 }
 
-/* @code is the IrisWireError for which it is buried, or 0; @sentence the same for a person, or
+/* @code is the IrisWireError for which it is buried, or 0; @reason the same for a person, or
  * NULL. */
 void
-irisd_persistent_item_set_reason (IrisdPersistentItem *self, guint32 code, const char *sentence)
+irisd_persistent_item_set_reason (IrisdPersistentItem *self, guint32 code, const char *reason)
 {
-  g_free (self->sentence);
-  self->sentence = g_strdup (sentence);
+  g_free (self->reason);
+  self->reason = g_strdup (reason);
   self->code = (guint16) code;
 }
 
@@ -239,7 +239,7 @@ irisd_persistent_item_describe (IrisdPersistentItem *self, IrisWirePersistentIte
     .ended_ms = self->ended_ms,
     .expires_ms = irisd_persistent_item_get_expiry (self),
     .code = self->code,
-    .sentence = g_strdup (self->sentence),
+    .message = g_strdup (self->reason),
     .owner = (guint32) self->owner,
     .due_ms = self->due_ms,
     .started_ms = atomic_load_explicit (&self->started_ms, memory_order_relaxed),

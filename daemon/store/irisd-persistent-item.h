@@ -48,7 +48,7 @@ struct _IrisdPersistentItem
   _Atomic guint64 started_ms; /* Unix time at which the latest attempt began, or 0; as state is */
   guint64 size;               /* of its payload, then of its result */
   GRefString *service;        /* shared by all items of the service, freed with the last of them */
-  char *sentence;             /* the reason if it is buried, or NULL */
+  char *reason;               /* the reason if it is buried, or NULL */
   IrisdBatchRow *row;         /* NULL, or the row to be written */
   IrisdJournalRequest *waits; /* requests that wait for its end */
   IrisdPersistentItem *previous, *next;         /* of all */
@@ -128,8 +128,7 @@ void irisd_persistent_item_set_row (IrisdPersistentItem *self,
 void irisd_persistent_item_take_row (IrisdPersistentItem *self, IrisdBatchRow *row);
 IrisdRow irisd_persistent_item_get_row (const IrisdPersistentItem *self);
 void irisd_persistent_item_clear_row (IrisdPersistentItem *self);
-void
-irisd_persistent_item_set_reason (IrisdPersistentItem *self, guint32 code, const char *sentence);
+void irisd_persistent_item_set_reason (IrisdPersistentItem *self, guint32 code, const char *reason);
 void irisd_persistent_item_describe (IrisdPersistentItem *self, IrisWirePersistentItem *out);
 
 void irisd_persistent_table_init (IrisdPersistentTable *self);

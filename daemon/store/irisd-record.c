@@ -24,7 +24,7 @@ typedef struct
   guint8 klass;
   guint8 type;
   guint16 code;
-  guint32 sentence_size;
+  guint32 reason_size;
 } Fixed;
 
 G_STATIC_ASSERT (sizeof (Fixed) == 48);
@@ -54,7 +54,7 @@ append (guint8 *at, gconstpointer data, gsize size)
 gsize
 irisd_record_get_head_size (const IrisdRecord *self)
 {
-  return sizeof (Fixed) + sizeof (More) + self->key.len + self->service.len + self->sentence.len
+  return sizeof (Fixed) + sizeof (More) + self->key.len + self->service.len + self->reason.len
          + self->header.size;
 }
 
@@ -73,7 +73,7 @@ irisd_record_pack_head (const IrisdRecord *self, guint8 *at)
     .klass = (guint8) self->klass | HAS_MORE,
     .type = self->type,
     .code = GUINT16_TO_LE ((guint16) self->code),
-    .sentence_size = GUINT32_TO_LE ((guint32) self->sentence.len),
+    .reason_size = GUINT32_TO_LE ((guint32) self->reason.len),
   };
   const More more = {
     .owner = GINT64_TO_LE (self->owner),
@@ -84,7 +84,7 @@ irisd_record_pack_head (const IrisdRecord *self, guint8 *at)
   at = append (at, &more, sizeof more);
   at = append (at, self->key.data, self->key.len);
   at = append (at, self->service.data, self->service.len);
-  at = append (at, self->sentence.data, self->sentence.len);
+  at = append (at, self->reason.data, self->reason.len);
   append (at, self->header.data, self->header.size);
 }
 
@@ -109,13 +109,13 @@ irisd_record_unpack (IrisdRecord *self, const IrisdRow *row)
     }
   gsize key_size = GUINT32_FROM_LE (fixed.key_size);
   gsize service_size = GUINT32_FROM_LE (fixed.service_size);
-  gsize sentence_size = GUINT32_FROM_LE (fixed.sentence_size);
+  gsize reason_size = GUINT32_FROM_LE (fixed.reason_size);
   if (key_size > rest || service_size > rest - key_size
-      || sentence_size > rest - key_size - service_size)
+      || reason_size > rest - key_size - service_size)
     return FALSE;
 
   const char *service = key + key_size;
-  const char *sentence = service + service_size;
+  const char *reason = service + service_size;
   *self = (IrisdRecord){
     .item = row->id,
     .state = row->state,
@@ -131,10 +131,10 @@ irisd_record_unpack (IrisdRecord *self, const IrisdRow *row)
     .key = { key, key_size },
     .service = { service, service_size },
     .code = GUINT16_FROM_LE (fixed.code),
-    .sentence = { sentence, sentence_size },
+    .reason = { reason, reason_size },
     .type = fixed.type,
-    .header = { (const guint8 *) sentence + sentence_size,
-                rest - key_size - service_size - sentence_size },
+    .header = { (const guint8 *) reason + reason_size,
+                rest - key_size - service_size - reason_size },
     .body = { row->body, row->body_size },
   };
   return TRUE;

@@ -19,7 +19,7 @@ G_BEGIN_DECLS
  * @item: its number
  * @state: an #IrisWireState; queued also while it runs or is leased: see irisd-attempts.c
  * @klass: an #IrisWireClass
- * @owner: the user who submitted it, or %IRISD_OWNER_UNKNOWN
+ * @owner: the user that submitted it, or %IRISD_OWNER_UNKNOWN
  * @due_ms: Unix time in milliseconds until which a delay, or the pause before the next attempt,
  *   lasts; 0: no such time. Only read when irisd starts: a running irisd measures delays by the
  *   monotonic clock
@@ -32,7 +32,7 @@ G_BEGIN_DECLS
  * @key: its idempotency key; borrowed
  * @service: its service's name; borrowed
  * @code: an #IrisWireError, why it is buried; 0 if it is not
- * @sentence: the same for a person; borrowed
+ * @reason: the same for a person; borrowed
  * @type: of the message that @header belongs to: SUBMIT, or RESULT or ERROR once it has ended
  * @header: that message's header; borrowed
  * @body: and its body; borrowed
@@ -56,7 +56,7 @@ typedef struct
   IrisWireString key;
   IrisWireString service;
   guint32 code;
-  IrisWireString sentence;
+  IrisWireString reason;
   guint8 type;
   IrisWireFrame header;
   IrisWireFrame body;

@@ -60,15 +60,15 @@ count_crash (Recovery *recovery, IrisdRecord *record, IrisdPersistentItem *persi
     return;
   persistent->crashes++;
   recovery->n_running++;
-  g_autofree char *sentence = explain_burial (persistent, stuck, self->limits->max_crashes);
-  if (sentence != NULL)
+  g_autofree char *reason = explain_burial (persistent, stuck, self->limits->max_crashes);
+  if (reason != NULL)
     {
       recovery->n_poison++;
-      irisd_persistent_item_set_reason (persistent, IRIS_WIRE_ERROR_SERVICE_FAILED, sentence);
+      irisd_persistent_item_set_reason (persistent, IRIS_WIRE_ERROR_SERVICE_FAILED, reason);
       record->state = IRIS_WIRE_STATE_BURIED;
       irisd_persistent_item_advance (persistent, IRISD_EVENT_BURY);
       irisd_log (IRISD_LOG_ERROR, "item %" G_GUINT64_FORMAT " (%s) is buried: %s", record->item,
-                 persistent->service, sentence);
+                 persistent->service, reason);
     }
   irisd_persistent_item_set_row (persistent, record->state, record->type, record->header,
                                  record->body);
@@ -113,9 +113,9 @@ report (IrisdJournal *self, const Recovery *recovery, const IrisdStoreDamage *da
                "%" G_GUINT64_FORMAT " items were running when irisd crashed; %" G_GUINT64_FORMAT
                " of them are buried, the others run again",
                recovery->n_running, recovery->n_poison);
-  g_autofree char *sentence = irisd_store_describe_damage (damage, recovery->n_unreadable, TRUE);
-  if (sentence != NULL)
-    irisd_log (IRISD_LOG_ERROR, "%s; the rest is served", sentence);
+  g_autofree char *reason = irisd_store_describe_damage (damage, recovery->n_unreadable, TRUE);
+  if (reason != NULL)
+    irisd_log (IRISD_LOG_ERROR, "%s; the rest is served", reason);
 }
 
 /* @attempts are the items that ran when irisd crashed, or NULL; only irisd_journal_recover() uses

@@ -37,7 +37,7 @@ typedef struct
  * @IRISD_STORE_OK: success
  * @IRISD_STORE_ABSENT: there is no such row
  * @IRISD_STORE_FULL: the disk is full; nothing was changed, and it may be tried again
- * @IRISD_STORE_DAMAGED: what is there is not what was written
+ * @IRISD_STORE_DAMAGED: the row is not the one that was written
  * @IRISD_STORE_UNREADABLE: reading failed, and the row may be whole: it may be tried again
  * @IRISD_STORE_DOUBTFUL: what was read makes no sense; so it is damaged, or the disk failed
  * @IRISD_STORE_BROKEN: writing or syncing failed; the contents of the disk are unknown, so nothing

@@ -16,7 +16,7 @@
 typedef struct
 {
   GHashTable *values;   /* name -> GValue; or NULL */
-  IrisPending *request; /* who waits for an answer; or NULL */
+  IrisPending *request; /* the request that waits for an answer; or NULL */
 } IrisMessageMore;
 
 typedef struct

@@ -174,8 +174,8 @@ iris_message_unref (IrisMessage *self)
 /**
  * iris_message_copy:
  *
- * Copies all of a message: what it is, its data and its named values; but not who waits for an
- * answer.
+ * Copies all of a message: what it is, its data and its named values; but not the request that
+ * waits for an answer.
  *
  * Returns: (transfer full): a message like this one that was not posted yet, with a floating
  *   reference

@@ -293,7 +293,7 @@ iris_place_alloc_full (const IrisPlace *self, gsize size, gboolean *bound)
  * iris_place_alloc: (skip)
  * @size: how much, in bytes; more than 0
  *
- * As iris_place_alloc_full(), for a caller who makes no difference.
+ * As iris_place_alloc_full(), for a caller that needs no distinction.
  *
  * Returns: (transfer full) (nullable): memory to be freed with iris_place_free(), or %NULL
  */

@@ -456,8 +456,6 @@ iris_places_get_place (IrisPlaces *self, guint id)
  * iris_places_lookup:
  * @name_or_number: what a user calls the place: its name, or its id in decimal
  *
- * Finds a place.
- *
  * Returns: (transfer none) (nullable): the place, or %NULL if there is none of that name or id
  */
 IrisPlace *

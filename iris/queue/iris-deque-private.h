@@ -202,7 +202,7 @@ iris_deque_core_expose (IrisDequeCore *self, uint64_t n)
   return self->kind == IRIS_DEQUE_SPLIT ? iris_splitqueue_expose (&self->split, n) : 0;
 }
 
-/* Owner. Exposes half of what is private if nothing is public, says how many. */
+/* Owner. Exposes half of the private items if none is public, says how many. */
 static inline uint64_t
 iris_deque_core_offer (IrisDequeCore *self)
 {

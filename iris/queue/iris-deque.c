@@ -156,7 +156,7 @@ iris_deque_take_oldest (IrisDeque *self)
  *
  * Any thread may call it. It does not wait: it may find nothing because another thread is at the
  * deque at that moment, or because all items are the owner's private ones. In the latter case it
- * has asked the owner to expose some, who does so at its next push or take.
+ * has asked the owner to expose some, which it does at its next push or take.
  *
  * Returns: how many items were stolen, 0 if none could be had now
  */

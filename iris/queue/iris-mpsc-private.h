@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The MPSC queue's core: many senders, one owner, and one sender who learns that the owner rests.
+ * The MPSC queue's core: many senders, one owner, and one sender that learns that the owner rests.
  *
  * How to use it
  * -------------

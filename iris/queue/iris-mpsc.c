@@ -49,26 +49,26 @@ typedef struct
 {
   IrisMpscNode node;
   IrisSlab *home;
-} Letter;
+} Entry;
 
 G_DEFINE_BOXED_TYPE (IrisMpsc, iris_mpsc, iris_mpsc_ref, iris_mpsc_unref)
 
-static Letter *
-letter_new (gpointer item)
+static Entry *
+entry_new (gpointer item)
 {
   IrisSlab *home;
-  Letter *letter = iris_slab_alloc (IRIS_SLAB_ITEM, &home);
+  Entry *entry = iris_slab_alloc (IRIS_SLAB_ITEM, &home);
 
-  letter->node.item = item;
-  letter->home = home;
+  entry->node.item = item;
+  entry->home = home;
 
-  return letter;
+  return entry;
 }
 
 static void
-letter_free (IrisMpscNode *node)
+entry_free (IrisMpscNode *node)
 {
-  iris_slab_free (IRIS_SLAB_ITEM, ((Letter *) node)->home, node);
+  iris_slab_free (IRIS_SLAB_ITEM, ((Entry *) node)->home, node);
 }
 
 /**
@@ -81,7 +81,7 @@ iris_mpsc_new (void)
 {
   IrisMpsc *self = iris_container_alloc (sizeof *self);
 
-  iris_mpsc_core_init (&self->core, &letter_new (NULL)->node);
+  iris_mpsc_core_init (&self->core, &entry_new (NULL)->node);
   atomic_init (&self->n_refs, 1);
 
   return self;
@@ -98,7 +98,7 @@ IRIS_DEFINE_REF (IrisMpsc, iris_mpsc, iris_container_ref (&self->n_refs))
  * iris_mpsc_unref:
  * @self: (transfer full): an MPSC queue
  *
- * Drops a reference; the last one frees it. What is in it is not freed: that is the program's.
+ * Drops a reference; the last one frees it, but not its items, which are the program's.
  * Any thread.
  */
 void
@@ -110,7 +110,7 @@ iris_mpsc_unref (IrisMpsc *self)
     return;
   while (iris_mpsc_pop (self) != NULL)
     ;
-  letter_free (iris_mpsc_core_stub (&self->core));
+  entry_free (iris_mpsc_core_stub (&self->core));
   free (self);
 }
 
@@ -129,7 +129,7 @@ iris_mpsc_push (IrisMpsc *self, gpointer item)
   g_return_val_if_fail (self != NULL, FALSE);
   g_return_val_if_fail (item != NULL, FALSE);
 
-  return iris_mpsc_core_push (&self->core, &letter_new (item)->node);
+  return iris_mpsc_core_push (&self->core, &entry_new (item)->node);
 }
 
 /**
@@ -150,7 +150,7 @@ iris_mpsc_pop (IrisMpsc *self)
 
   item = iris_mpsc_core_pop (&self->core, &spent);
   if (item != NULL)
-    letter_free (spent);
+    entry_free (spent);
 
   return item;
 }
@@ -160,9 +160,9 @@ iris_mpsc_pop (IrisMpsc *self)
  *
  * Lays the owner to rest, if the MPSC queue is empty. The owner only.
  *
- * Returns: %TRUE when the MPSC queue is empty: the next sender will be told to call the owner, who
- *   must not touch the MPSC queue until then. %FALSE when there is an item, or one is on its way:
- * the owner must run again, and no thread will call it
+ * Returns: %TRUE when the MPSC queue is empty: the next sender will be told to call the owner,
+ * which must not touch the MPSC queue until then. %FALSE when there is an item, or one is on its
+ * way: the owner must run again, and no thread will call it
  */
 gboolean
 iris_mpsc_rest (IrisMpsc *self)

@@ -148,7 +148,7 @@ iris_queue_timed_pop_or_close (IrisQueue *self, gint64 timeout)
 /**
  * iris_queue_close:
  *
- * Closes the queue and wakes everyone who waits. Closing a closed queue does nothing.
+ * Closes the queue and wakes all waiting threads. Closing a closed queue does nothing.
  */
 void
 iris_queue_close (IrisQueue *self)

@@ -54,7 +54,7 @@ IRIS_DEFINE_REF (IrisRRobin, iris_rrobin, iris_container_ref (&self->n_refs))
  * iris_rrobin_unref:
  * @self: (transfer full): a ring
  *
- * Drops a reference; the last one frees it. What is in it is not freed: that is the program's.
+ * Drops a reference; the last one frees it, but not its items, which are the program's.
  * Any thread.
  */
 void

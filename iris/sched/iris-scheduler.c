@@ -172,7 +172,7 @@ iris_scheduler_class_init (IrisSchedulerClass *klass)
    * IrisScheduler:contention:
    *
    * Whether workers are taken out, one at a time, while they wait much for a processor because
-   * other processes use them, and brought back when they no longer do. What was decided is in
+   * other processes use them, and brought back when they no longer do. The decisions are in
    * #IrisActiveWorkers. The environment variable `IRIS_CONTENTION`, `on` or `off`, overrides it.
    * The GAsyncQueue scheduler, and one without threads of its own, ignore it.
    */

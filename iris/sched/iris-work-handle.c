@@ -4,7 +4,7 @@
  *
  * The queues of a scheduler give nothing back from their middle, and need not: the work is claimed,
  * by one exchange of `claimed`, either by the worker that is about to run it or by the thread that
- * unqueues it. The one who loses leaves it alone. What was unqueued is an empty husk that a worker
+ * unqueues it. The loser leaves it alone. Unqueued work is an empty item that a worker
  * drops when it meets it.
  *
  * For iris_scheduler_foreach() such work stands in a register of its scheduler, under a lock; plain
@@ -192,7 +192,7 @@ iris_scheduler_queue_work (IrisScheduler *self,
  * @work: work
  *
  * Takes work back if it has not begun. Its function is not called then, and its notify is called
- * before this returns. Of all those who try, and the worker that would run it, one succeeds.
+ * before this returns. Of all callers that try, and the worker that would run it, one succeeds.
  *
  * May be called from any thread.
  *

@@ -5,9 +5,9 @@
  * How it works without waiting
  * ----------------------------
  * A process is an asynchronous task with a queue. There is one item of work at a time, the pump,
- * and only while there is something to do: who enqueues, closes or cancels kicks, and a kick queues
- * the pump unless it is on its way. The pump works on a batch, and queues itself again if more is
- * left. A process that has nothing to do is nowhere, so it costs nothing.
+ * and only while there is something to do: a thread that enqueues, closes or cancels kicks, and a
+ * kick queues the pump unless it is on its way. The pump works on a batch, and queues itself again
+ * if more is left. A process that has nothing to do is nowhere, so it costs nothing.
  *
  * A stage whose sink is full stops its pump, and leaves a mark in the sink; the sink's pump kicks
  * it when half of what fits is left. It looks once more after leaving the mark, in case the sink
@@ -24,7 +24,7 @@
 /* How many items the pump works on before others have their turn. */
 #define IRIS_PROCESS_BATCH 64
 
-/* How often those who watch are told: not more than 5 times a second. */
+/* How often watchers are told: not more than 5 times a second. */
 #define IRIS_PROCESS_WATCH_US (200 * G_TIME_SPAN_MILLISECOND)
 
 typedef struct

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Telling those who watch a process how far it has come.
+ * Telling watchers how far a process has come.
  *
  * Nothing is told by a clock: the pump tells when it has worked on an item and the last telling is
  * long enough ago, so a process that is idle stays idle.
@@ -135,7 +135,7 @@ iris_process_add_watch (IrisProcess *self, IrisPort *watch_port)
  * iris_process_set_title:
  * @title: (nullable): what the process is called, for people
  *
- * Sets the title, and tells those who watch. Titles are kept for as long as the program runs, so
+ * Sets the title, and tells the watchers. Titles are kept for as long as the program runs, so
  * they should be few.
  */
 void

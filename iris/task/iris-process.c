@@ -254,7 +254,7 @@ process_cancelled (IrisTask *task)
   process_kick (IRIS_PROCESS (task));
 }
 
-/* What is left is dropped, and the neighbours learn of it. */
+/* The rest is dropped, and the neighbours learn of it. */
 static void
 process_ended (IrisTask *task)
 {
@@ -369,7 +369,7 @@ iris_process_run (IrisProcess *self)
 /**
  * iris_process_cancel:
  *
- * Cancels the process and with it its chain. What was not worked on is dropped.
+ * Cancels the process and with it its chain. Messages that wait are dropped.
  */
 void
 iris_process_cancel (IrisProcess *self)
@@ -433,7 +433,7 @@ process_push (IrisProcess *self, IrisMessage *work_item, bool from_itself, bool 
   return accepted;
 }
 
-/* What is dropped is freed, were it floating or not. */
+/* A dropped message is freed, floating or not. */
 static void
 drop_message (IrisMessage *work_item)
 {
@@ -488,7 +488,8 @@ iris_process_try_enqueue (IrisProcess *self, IrisMessage *work_item, GError **er
                    iris_process_get_private (self)->limit);
       return FALSE;
     default:
-      g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_CLOSED, "The process was closed");
+      g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_CLOSED,
+                           "The process was closed, and takes no more work items");
       return FALSE;
     }
 }
@@ -581,8 +582,6 @@ iris_process_new_with_func (IrisProcessFunc func, gpointer user_data, GDestroyNo
 /**
  * iris_process_new_with_closure:
  * @closure: the work on an item; it is called with the process and the message
- *
- * Makes a process.
  *
  * Returns: (transfer full): a process
  */

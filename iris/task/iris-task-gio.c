@@ -585,8 +585,8 @@ iris_task_run_with_async_result (IrisTask *self, GAsyncReadyCallback callback, g
  * @user_data: (nullable): for @func
  * @notify: (nullable): called with @user_data when @func was called, or will not be
  *
- * Calls @func on a worker when the task is over: finished, failed or cancelled. For those who have
- * no main context, such as the event loops of other languages.
+ * Calls @func on a worker when the task is over: finished, failed or cancelled. For callers that
+ * have no main context, such as the event loops of other languages.
  */
 void
 iris_task_when_over (IrisTask *self, IrisTaskFunc func, gpointer user_data, GDestroyNotify notify)

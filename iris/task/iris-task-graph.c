@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Dependencies: who waits for whom, and what an end means to those who waited.
+ * Dependencies: which task waits for which, and what an end means to the tasks that waited.
  *
  * All edges are under one lock, for two reasons: a cycle that two threads would close from two
  * sides must be seen by one of them, and a dependent and its dependency may leave at the same time.
@@ -114,9 +114,10 @@ outcome_of (IrisTask *task, Outcome *outcome)
   outcome->state = iris_task_state (iris_task_get_private (task));
   if (!iris_task_state_is_over (outcome->state))
     {
-      outcome->error = g_error_new_literal (IRIS_TASK_ERROR, IRIS_TASK_ERROR_ABANDONED,
-                                            "a task that others depend on was dropped without "
-                                            "having been run");
+      outcome->error = g_error_new_literal (
+          IRIS_TASK_ERROR, IRIS_TASK_ERROR_ABANDONED,
+          "a task that others depend on was freed before it was run; run it, or keep a reference "
+          "until its dependents are over");
       outcome->state = IRIS_TASK_STATE_FAILED;
     }
   else if (outcome->state != IRIS_TASK_STATE_CANCELLED)
@@ -246,7 +247,7 @@ iris_task_graph_leave (IrisTask *self, GQueue *over)
   GQueue dependents, dependencies;
   GList *link;
 
-  /* An edge that is in no queue of its dependency belongs to who took it out. */
+  /* An edge that is in no queue of its dependency belongs to the thread that took it out. */
   g_mutex_lock (&graph_lock);
   dependents = priv->dependents;
   dependencies = priv->dependencies;
@@ -297,7 +298,8 @@ iris_task_wait_for_returned (IrisTask *self)
       bool goes_on;
 
       outcome.error = g_error_new_literal (IRIS_TASK_ERROR, IRIS_TASK_ERROR_CYCLE,
-                                           "a task returned a task that waits for it");
+                                           "a task returned a task that waits for it, which closes "
+                                           "a cycle; return one that does not depend on it");
       g_mutex_lock (&priv->lock);
       goes_on = iris_task_state (priv) == IRIS_TASK_STATE_WAITING;
       if (goes_on)
@@ -359,7 +361,7 @@ iris_task_try_add_dependency (IrisTask *self, IrisTask *dependency, GError **err
   if (!early)
     {
       g_set_error_literal (error, IRIS_TASK_ERROR, IRIS_TASK_ERROR_LATE,
-                           "a dependency must be added before the task is run");
+                           "the dependency comes too late: add it before the task is run");
       return FALSE;
     }
 
@@ -370,7 +372,8 @@ iris_task_try_add_dependency (IrisTask *self, IrisTask *dependency, GError **err
       priv->n_missing--;
       g_mutex_unlock (&priv->lock);
       g_set_error_literal (error, IRIS_TASK_ERROR, IRIS_TASK_ERROR_CYCLE,
-                           "the dependency waits for the task that is to depend on it");
+                           "the dependency would close a cycle: it waits for the task that is to "
+                           "depend on it; leave it out");
       return FALSE;
     }
   if (added == OVER && iris_task_is_over (iris_task_get_private (dependency))

@@ -22,8 +22,8 @@
  *
  * The edges of all tasks are under one lock (iris-task-graph.c). A task without dependencies and
  * dependents never takes it: it is `linked` that says so. Who adds an edge sets `linked` and then
- * reads `state`; who ends a task writes `state` and then reads `linked`; all four are sequentially
- * consistent, so at least one of the two sees the other (Dekker).
+ * reads `state`; the thread that ends a task writes `state` and then reads `linked`; all four are
+ * sequentially consistent, so at least one of the two sees the other (Dekker).
  */
 #pragma once
 
@@ -44,7 +44,7 @@ typedef struct _IrisTaskWaiter IrisTaskWaiter;
 typedef struct
 {
   GMutex lock;
-  GCond over; /* for those who block until the end */
+  GCond over; /* for threads that block until the end */
   guint n_blocked;
 
   _Atomic guint state; /* IrisTaskState */
@@ -118,7 +118,7 @@ iris_task_enter (IrisTaskPrivate *priv, IrisTaskState state)
 /* The state was left for QUEUED. */
 void iris_task_queue_work (IrisTask *self);
 /* The state was left for CANCELLED, FINISHED or FAILED: tells all that wait. Consumes the reference
- * of the run, if the task was run; a caller who needs the task longer has another. */
+ * of the run, if the task was run; a caller that needs the task longer has another. */
 void iris_task_tell (IrisTask *self);
 /* Ends a task as cancelled, from a state that allows it; the lock is held, and released. */
 void iris_task_end_cancelled (IrisTask *self);
@@ -159,7 +159,7 @@ void iris_task_wait_for_returned (IrisTask *self);
 /* Tells all dependents that the task is over, or gone; adds those that are over then to `over`. */
 void iris_task_graph_leave (IrisTask *self, GQueue *over);
 
-/* Tells those who wait for the end. The caller's reference goes with the last of them, so that it
+/* Tells the waiters of the end. The caller's reference goes with the last of them, so that it
  * is there that the task is freed; or it is dropped. */
 void iris_task_tell_waiters (IrisTask *self);
 /* Of a task that will never be over. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The task: how it is made, runs, is cancelled and ends. See iris-task-private.h for who may touch
- * what, and who holds whom.
+ * The task: how it is made, runs, is cancelled and ends. See iris-task-private.h for the threads
+ * that may touch each field, and for the references.
  */
 #include "iris/task/iris-task-private.h"
 
@@ -77,7 +77,7 @@ iris_task_finalize (GObject *object)
   IrisTask *self = IRIS_TASK (object);
   IrisTaskPrivate *priv = iris_task_get_private (self);
 
-  /* Never run: those who depend on it learn that it will not be. */
+  /* Never run: dependents learn that it will not be. */
   if (!iris_task_is_over (priv))
     {
       GQueue over = G_QUEUE_INIT;
@@ -220,8 +220,6 @@ iris_task_new_with_func (IrisTaskFunc func, gpointer user_data, GDestroyNotify n
 /**
  * iris_task_new_with_closure:
  * @closure: the work; it is called with the task
- *
- * Makes a task.
  *
  * Returns: (transfer full): a task
  */

@@ -28,14 +28,14 @@ iris_wire_refuse (IrisWireCheck *self, IrisWireError code, const char *format, .
 
   va_list args;
   va_start (args, format);
-  g_autofree char *sentence = g_strdup_vprintf (format, args);
+  g_autofree char *reason = g_strdup_vprintf (format, args);
   va_end (args);
 
   if (self->index >= 0)
     g_set_error (self->error, IRIS_WIRE_ERROR, code, "%s, element %" G_GINT64_FORMAT ": %s",
-                 self->what, self->index, sentence);
+                 self->what, self->index, reason);
   else
-    g_set_error (self->error, IRIS_WIRE_ERROR, code, "%s: %s", self->what, sentence);
+    g_set_error (self->error, IRIS_WIRE_ERROR, code, "%s: %s", self->what, reason);
 }
 
 void

@@ -19,7 +19,7 @@
 #define TYPE_OFFSET (ID_OFFSET + IRIS_WIRE_ID_SIZE + 1)
 
 static gboolean
-is_ending (const IrisWireMessage *message)
+is_completion (const IrisWireMessage *message)
 {
   return message->type == IRIS_WIRE_RESULT
          || (message->type == IRIS_WIRE_ERROR_REPLY && message->ends);
@@ -56,32 +56,34 @@ iris_wire_completions_builder_clear (IrisWireCompletionsBuilder *self)
 }
 
 static gboolean
-add_ending (IrisWireCompletionsBuilder *self, const IrisWireMessage *ending, IrisWireCheck *check)
+add_completion (IrisWireCompletionsBuilder *self,
+                const IrisWireMessage *completion,
+                IrisWireCheck *check)
 {
-  const IrisWireTypeInfo *info = iris_wire_type_info (ending->type);
+  const IrisWireTypeInfo *info = iris_wire_type_info (completion->type);
   msgpack_packer packer;
   IrisWireSink sink;
 
   iris_wire_packer_init (&packer, &sink, self->bytes);
   msgpack_pack_array (&packer, 4);
-  iris_wire_pack_binary (&packer, ending->request_id, IRIS_WIRE_ID_SIZE);
-  msgpack_pack_uint8 (&packer, ending->type);
+  iris_wire_pack_binary (&packer, completion->request_id, IRIS_WIRE_ID_SIZE);
+  msgpack_pack_uint8 (&packer, completion->type);
   iris_wire_sink_finish (&sink);
   guint header = self->bytes->len;
-  if (!iris_wire_header_encode (ending, info, self->bytes, check)
-      || !iris_wire_check_message (check, info, ending))
+  if (!iris_wire_header_encode (completion, info, self->bytes, check)
+      || !iris_wire_check_message (check, info, completion))
     return FALSE;
-  gsize size = self->bytes->len + ending->body.size + 5;
+  gsize size = self->bytes->len + completion->body.size + 5;
   if (size > self->limits.max_body)
     return iris_wire_fail_limit (check, "the message", size, "bytes", "max-body",
                                  self->limits.max_body);
   iris_wire_packer_init (&packer, &sink, self->bytes);
-  iris_wire_pack_binary (&packer, ending->body.data, ending->body.size);
+  iris_wire_pack_binary (&packer, completion->body.data, completion->body.size);
   iris_wire_sink_finish (&sink);
   if (self->n_completions == 0)
     {
       self->first_header = header;
-      self->first_body = self->bytes->len - (guint) ending->body.size;
+      self->first_body = self->bytes->len - (guint) completion->body.size;
       self->first_end = self->bytes->len;
     }
   return TRUE;
@@ -89,22 +91,22 @@ add_ending (IrisWireCompletionsBuilder *self, const IrisWireMessage *ending, Iri
 
 gboolean
 iris_wire_completions_builder_add (IrisWireCompletionsBuilder *self,
-                                   const IrisWireMessage *ending,
+                                   const IrisWireMessage *completion,
                                    GError **error)
 {
   IrisWireCheck check;
 
   g_return_val_if_fail (self != NULL, FALSE);
-  g_return_val_if_fail (ending != NULL && is_ending (ending), FALSE);
+  g_return_val_if_fail (completion != NULL && is_completion (completion), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
   iris_wire_check_init (&check, &self->limits, "COMPLETIONS", error);
   check.index = self->n_completions;
   if (self->n_completions >= self->limits.max_batch)
     return iris_wire_fail_limit (&check, "the message", (guint64) self->n_completions + 1,
-                                 "endings", "max-batch", self->limits.max_batch);
+                                 "completions", "max-batch", self->limits.max_batch);
   guint before = self->bytes->len;
-  if (!add_ending (self, ending, &check))
+  if (!add_completion (self, completion, &check))
     {
       g_byte_array_set_size (self->bytes, before);
       return FALSE;
@@ -164,10 +166,10 @@ iris_wire_completions_iter_init (IrisWireCompletionsIter *self,
   if (!iris_wire_reader_expect (&reader, IRIS_WIRE_TOKEN_ARRAY, "the body", &token, &check))
     return FALSE;
   if (token.number > self->limits.max_batch)
-    return iris_wire_fail_limit (&check, "the message", token.number, "endings", "max-batch",
+    return iris_wire_fail_limit (&check, "the message", token.number, "completions", "max-batch",
                                  self->limits.max_batch);
   if (token.number == 0)
-    return iris_wire_fail (&check, IRIS_WIRE_ERROR_MALFORMED, "there are no endings");
+    return iris_wire_fail (&check, IRIS_WIRE_ERROR_MALFORMED, "there are no completions");
   self->n_completions = (guint) token.number;
   self->offset = iris_wire_reader_offset (&reader);
   return TRUE;
@@ -175,15 +177,15 @@ iris_wire_completions_iter_init (IrisWireCompletionsIter *self,
 
 /* The id and the type of an element. */
 static gboolean
-read_head (IrisWireReader *reader, IrisWireMessage *ending, IrisWireCheck *check)
+read_head (IrisWireReader *reader, IrisWireMessage *completion, IrisWireCheck *check)
 {
   IrisWireToken token;
 
-  if (!iris_wire_reader_expect (reader, IRIS_WIRE_TOKEN_ARRAY, "an ending", &token, check))
+  if (!iris_wire_reader_expect (reader, IRIS_WIRE_TOKEN_ARRAY, "a completion", &token, check))
     return FALSE;
   if (token.number != 4)
     return iris_wire_fail (check, IRIS_WIRE_ERROR_MALFORMED,
-                           "an ending has %" G_GUINT64_FORMAT
+                           "a completion has %" G_GUINT64_FORMAT
                            " parts instead of 4: id, type, header, body",
                            token.number);
   if (!iris_wire_reader_expect (reader, IRIS_WIRE_TOKEN_BINARY, "the id", &token, check))
@@ -197,12 +199,12 @@ read_head (IrisWireReader *reader, IrisWireMessage *ending, IrisWireCheck *check
   if (token.number != IRIS_WIRE_RESULT && token.number != IRIS_WIRE_ERROR_REPLY)
     return iris_wire_fail (check, IRIS_WIRE_ERROR_MALFORMED,
                            "type %" G_GUINT64_FORMAT " is neither RESULT nor ERROR", token.number);
-  iris_wire_message_init (ending, (IrisWireType) token.number, id);
+  iris_wire_message_init (completion, (IrisWireType) token.number, id);
   return TRUE;
 }
 
 static gboolean
-read_ending (IrisWireReader *reader, IrisWireMessage *ending, IrisWireCheck *check)
+read_completion (IrisWireReader *reader, IrisWireMessage *completion, IrisWireCheck *check)
 {
   IrisWireToken token;
   IrisWireFrame header = { reader->pos, 0 };
@@ -212,26 +214,26 @@ read_ending (IrisWireReader *reader, IrisWireMessage *ending, IrisWireCheck *che
   header.size = (gsize) (reader->pos - header.data);
   if (!iris_wire_reader_expect (reader, IRIS_WIRE_TOKEN_BINARY, "the body", &token, check))
     return FALSE;
-  const IrisWireTypeInfo *info = iris_wire_type_info (ending->type);
-  ending->body = token.bytes;
-  if (!iris_wire_header_decode (header, info, ending, check)
-      || !iris_wire_check_message (check, info, ending))
+  const IrisWireTypeInfo *info = iris_wire_type_info (completion->type);
+  completion->body = token.bytes;
+  if (!iris_wire_header_decode (header, info, completion, check)
+      || !iris_wire_check_message (check, info, completion))
     return FALSE;
-  if (!is_ending (ending))
+  if (!is_completion (completion))
     return iris_wire_fail (check, IRIS_WIRE_ERROR_MALFORMED, "an ERROR has to have `ends`");
   return TRUE;
 }
 
 gboolean
 iris_wire_completions_iter_next (IrisWireCompletionsIter *self,
-                                 IrisWireMessage *ending,
+                                 IrisWireMessage *completion,
                                  GError **error)
 {
   IrisWireReader reader;
   IrisWireCheck check;
 
   g_return_val_if_fail (self != NULL, FALSE);
-  g_return_val_if_fail (ending != NULL, FALSE);
+  g_return_val_if_fail (completion != NULL, FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
   iris_wire_check_init (&check, &self->limits, "COMPLETIONS", error);
@@ -242,7 +244,7 @@ iris_wire_completions_iter_next (IrisWireCompletionsIter *self,
       return FALSE;
     }
   check.index = self->index;
-  if (!read_head (&reader, ending, &check) || !read_ending (&reader, ending, &check))
+  if (!read_head (&reader, completion, &check) || !read_completion (&reader, completion, &check))
     return FALSE;
   self->offset += iris_wire_reader_offset (&reader);
   self->index++;

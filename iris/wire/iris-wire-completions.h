@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The body of COMPLETIONS: many endings in one message, built one by one and read without copying.
+ * The body of COMPLETIONS: many completions in one message, built one by one and read without
+ * copying.
  */
 #pragma once
 
@@ -11,7 +12,7 @@ G_BEGIN_DECLS
 
 /**
  * IrisWireCompletionsBuilder:
- * @n_completions: how many endings it holds
+ * @n_completions: how many completions it holds
  *
  * Lives where you like between iris_wire_completions_builder_init() and
  * iris_wire_completions_builder_clear(). One thread at a time.
@@ -39,16 +40,16 @@ iris_wire_completions_builder_init (IrisWireCompletionsBuilder *self, const Iris
 
 /**
  * iris_wire_completions_builder_add:
- * @ending: RESULT, or ERROR with `ends`; copied
+ * @completion: RESULT, or ERROR with `ends`; copied
  *
- * Appends an ending. When it does not fit any more (%IRIS_WIRE_ERROR_TOO_LARGE) the builder is as
- * it was: send what it has, reset it, add again. No allocation once the memory has grown.
+ * Appends a completion. When it does not fit any more (%IRIS_WIRE_ERROR_TOO_LARGE) the builder is
+ * as it was: send what it has, reset it, add again. No allocation once the memory has grown.
  *
- * Returns: %TRUE if the ending is in
+ * Returns: %TRUE if the completion is in
  */
 IRIS_AVAILABLE_IN_ALL
 gboolean iris_wire_completions_builder_add (IrisWireCompletionsBuilder *self,
-                                            const IrisWireMessage *ending,
+                                            const IrisWireMessage *completion,
                                             GError **error);
 
 /**
@@ -65,10 +66,10 @@ IrisWireFrame iris_wire_completions_builder_get_body (IrisWireCompletionsBuilder
 /**
  * iris_wire_completions_builder_get_first:
  * @self: a builder with at least one ending
- * @frames: (out caller-allocates) (array fixed-size=5): the frames of the first ending as a message
- *   of its own, borrowed until @self is next changed
+ * @frames: (out caller-allocates) (array fixed-size=5): the frames of the first completion as a
+ * message of its own, borrowed until @self is next changed
  *
- * An ending that is alone is better sent so.
+ * A completion that is alone is better sent so.
  */
 IRIS_AVAILABLE_IN_ALL
 void
@@ -77,7 +78,7 @@ iris_wire_completions_builder_get_first (IrisWireCompletionsBuilder *self, IrisW
 /**
  * iris_wire_completions_builder_reset:
  *
- * Drops the endings and keeps the memory.
+ * Drops the completions and keeps the memory.
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_completions_builder_reset (IrisWireCompletionsBuilder *self);
@@ -95,7 +96,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (IrisWireCompletionsBuilder, iris_wire_completi
 
 /**
  * IrisWireCompletionsIter:
- * @n_completions: how many endings there are
+ * @n_completions: how many completions there are
  *
  * Walks over the body of COMPLETIONS. Lives on the stack; nothing to free.
  */
@@ -113,10 +114,10 @@ typedef struct
 /**
  * iris_wire_completions_iter_init:
  * @self: (out caller-allocates): an iterator
- * @body: the body of an COMPLETIONS message; what it points to must outlive @self
+ * @body: the body of a COMPLETIONS message; what it points to must outlive @self
  * @limits: (nullable): what the message may cost; copied
  *
- * Returns: %TRUE if the endings can be walked over
+ * Returns: %TRUE if the completions can be walked over
  */
 IRIS_AVAILABLE_IN_ALL
 gboolean iris_wire_completions_iter_init (IrisWireCompletionsIter *self,
@@ -126,14 +127,15 @@ gboolean iris_wire_completions_iter_init (IrisWireCompletionsIter *self,
 
 /**
  * iris_wire_completions_iter_next:
- * @ending: (out caller-allocates): the next ending, RESULT or ERROR, which borrows from the body
+ * @completion: (out caller-allocates): the next completion, RESULT or ERROR, which borrows from the
+ * body
  * @error: return location for what breaks the protocol's rules
  *
  * Returns: %TRUE if there is one; %FALSE at the end, or if @error is set
  */
 IRIS_AVAILABLE_IN_ALL
 gboolean iris_wire_completions_iter_next (IrisWireCompletionsIter *self,
-                                          IrisWireMessage *ending,
+                                          IrisWireMessage *completion,
                                           GError **error);
 
 G_END_DECLS

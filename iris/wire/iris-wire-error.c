@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The protocol's errors: number, name, sentence.
+ * The protocol's errors: number, name, message.
  */
 #include "iris-wire-error.h"
 
@@ -13,7 +13,7 @@ iris_wire_error_quark (void)
 static const struct
 {
   const char *name;
-  const char *sentence;
+  const char *message;
 } errors[IRIS_WIRE_N_ERRORS + 1] = {
   [0] = { "unknown", "the other side failed in a way that this version has no words for; update "
                      "this program" },
@@ -47,17 +47,17 @@ static const struct
   [IRIS_WIRE_ERROR_BUSY] = { "busy", "too much is in flight; take in results, acknowledge them, "
                                      "and try again" },
   [IRIS_WIRE_ERROR_NOT_PERMITTED] = { "not-permitted",
-                                      "this client may not do that; ask who runs irisd" },
+                                      "this client may not do that; ask irisd's owner" },
   [IRIS_WIRE_ERROR_INTERNAL] = { "internal", "irisd failed; its log says more" },
   [IRIS_WIRE_ERROR_NOT_DURABLE] = { "not-durable", "this irisd keeps no journal; start it with "
                                                    "--journal, or send the item as volatile" },
   [IRIS_WIRE_ERROR_JOURNAL_FAILED] = { "journal-failed",
                                        "irisd could not write its journal; its log says why" },
   [IRIS_WIRE_ERROR_NO_SUCH_ITEM] = { "no-such-item",
-                                     "no item of that number is kept: its end was fetched or has "
-                                     "expired, or there never was one" },
-  [IRIS_WIRE_ERROR_TIME_LIMIT] = { "time-limit", "the item ran for longer than it may; give it "
-                                                 "more time" },
+                                     "there is no persistent item of that number: its end was "
+                                     "fetched or has expired, or it never was" },
+  [IRIS_WIRE_ERROR_TIME_LIMIT] = { "time-limit",
+                                   "the item ran longer than its time limit; give it more time" },
   [IRIS_WIRE_ERROR_NO_SUCH_LEASE] = { "no-such-lease", "the lease has ended; drop the item's work, "
                                                        "it was given to another worker or ended" },
   [IRIS_WIRE_ERROR_NO_WORKER] = { "no-worker", "no worker serves the service any more; start one "
@@ -65,19 +65,18 @@ static const struct
   [IRIS_WIRE_ERROR_WORKER_LOST] = { "worker-lost", "too many workers were lost while they had the "
                                                    "item; look into their logs" },
   [IRIS_WIRE_ERROR_UNKNOWN_DEPENDENCY] = { "unknown-dependency",
-                                           "an item that this one should come after is not known; "
-                                           "it never was, or ended long ago" },
+                                           "an item that this one comes after never was, or ended "
+                                           "longer ago than irisd remembers; leave it out" },
   [IRIS_WIRE_ERROR_DEPENDENCY_FAILED] = { "dependency-failed",
-                                          "an item that this one comes after failed" },
-  [IRIS_WIRE_ERROR_RAN_TOO_LONG] = { "ran-too-long",
-                                     "the item ran longer than its time to run; give it "
-                                     "more" },
+                                          "an item that this one comes after failed; mend what "
+                                          "failed, then send both again" },
+  [IRIS_WIRE_ERROR_RAN_TOO_LONG] = { "ran-too-long", "the item ran longer than its time to run; "
+                                                     "give it more time" },
   [IRIS_WIRE_ERROR_BURIED] = { "buried",
-                               "the item was set aside and has no end; kick it to have it "
-                               "run again" },
+                               "the item is buried; kick it to run it again, or cancel it" },
   [IRIS_WIRE_ERROR_NOT_REMEMBERED] = { "not-remembered",
-                                       "it is not known where that item or path was last; name a "
-                                       "place, or do not be strict" },
+                                       "irisd does not remember where that item or path was last; "
+                                       "name a place, or leave out strict" },
   [IRIS_WIRE_ERROR_DEADLINE_PASSED] = { "deadline-passed",
                                         "the item had not begun by its deadline; send it again "
                                         "with a later one, or with none" },
@@ -97,9 +96,9 @@ iris_wire_error_name (guint code)
 }
 
 const char *
-iris_wire_error_sentence (guint code)
+iris_wire_error_message (guint code)
 {
-  return errors[row_of (code)].sentence;
+  return errors[row_of (code)].message;
 }
 
 guint

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The protocol's errors: a stable number and name for programs, a sentence for people.
+ * The protocol's errors: a stable number and name for programs, a message for people.
  */
 #pragma once
 
@@ -34,7 +34,7 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_ERROR_SHUTTING_DOWN: `shutting-down`: irisd takes no more items
  * @IRIS_WIRE_ERROR_SERVICE_FAILED: `service-failed`: the service ran and failed
  * @IRIS_WIRE_ERROR_DUPLICATE_ID: `duplicate-id`: an item with that request id is in flight
- * @IRIS_WIRE_ERROR_BUSY: `busy`: a limit on what is in flight is reached; try again later
+ * @IRIS_WIRE_ERROR_BUSY: `busy`: a limit on items in flight is reached; try again later
  * @IRIS_WIRE_ERROR_NOT_PERMITTED: `not-permitted`: this client may not do that
  * @IRIS_WIRE_ERROR_INTERNAL: `internal`: irisd itself failed
  * @IRIS_WIRE_ERROR_NOT_DURABLE: `not-durable`: this irisd keeps no journal
@@ -113,7 +113,7 @@ IRIS_AVAILABLE_IN_ALL
 const char *iris_wire_error_name (guint code);
 
 /**
- * iris_wire_error_sentence:
+ * iris_wire_error_message:
  * @code: a code, which may be one that this version does not know
  *
  * A sentence that says what the code means and what to do next, for where nothing more exact is
@@ -122,13 +122,11 @@ const char *iris_wire_error_name (guint code);
  * Returns: (transfer none): a sentence without a full stop
  */
 IRIS_AVAILABLE_IN_ALL
-const char *iris_wire_error_sentence (guint code);
+const char *iris_wire_error_message (guint code);
 
 /**
  * iris_wire_error_from_name:
  * @name: a stable name
- *
- * The reverse of iris_wire_error_name().
  *
  * Returns: the code, or 0 if there is no such name
  */

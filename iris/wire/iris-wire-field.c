@@ -50,7 +50,7 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
   [IRIS_WIRE_KEY_TRUNCATED] = OTHER (BOOLEAN, truncated, "truncated"),
   [IRIS_WIRE_KEY_CODE] = UINT32 (code, "code", 1, G_MAXINT32),
   [IRIS_WIRE_KEY_ERROR_NAME] = OTHER (STRING, error_name, "error-name"),
-  [IRIS_WIRE_KEY_SENTENCE] = OTHER (STRING, sentence, "sentence"),
+  [IRIS_WIRE_KEY_MESSAGE] = OTHER (STRING, message, "message"),
   [IRIS_WIRE_KEY_ENDS] = OTHER (BOOLEAN, ends, "ends"),
   [IRIS_WIRE_KEY_LIMIT] = OTHER (STRING, limit, "limit"),
   [IRIS_WIRE_KEY_LIMIT_VALUE] = UINT64 (limit_value, "limit-value"),
@@ -130,7 +130,7 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
 #define VERSION_KEYS (K (VERSION_MIN) | K (VERSION_MAX))
 #define WELCOME_KEYS \
   (VERSION_KEYS | K (CREDITS) | K (BYTE_CREDITS) | K (MAX_BODY) | K (SOCKET_PLACE))
-#define ERROR_KEYS  (K (CODE) | K (ERROR_NAME) | K (SENTENCE))
+#define ERROR_KEYS  (K (CODE) | K (ERROR_NAME) | K (MESSAGE))
 #define LIMIT_KEYS  (K (LIMIT) | K (LIMIT_VALUE))
 #define LEASE_KEYS  (K (SERVICE) | K (LEASE_MS) | K (ATTEMPT))
 #define REPORT_KEYS (K (FRACTION) | K (NOTE))
@@ -159,14 +159,14 @@ static const IrisWireTypeInfo types[128] = {
   [SLOT (IRIS_WIRE_LIST)] = { "LIST", LIST_KEYS, 0, FALSE },
   [SLOT (IRIS_WIRE_SHOW)] = { "SHOW", K (ITEM) | K (WAIT_MS) | K (PAYLOAD), K (ITEM), FALSE },
   [SLOT (IRIS_WIRE_KICK)] = { "KICK", K (ITEM) | K (STATE) | K (COUNT), 0, FALSE },
-  [SLOT (IRIS_WIRE_BURY)] = { "BURY", K (ITEM) | K (SENTENCE), K (ITEM), FALSE },
+  [SLOT (IRIS_WIRE_BURY)] = { "BURY", K (ITEM) | K (MESSAGE), K (ITEM), FALSE },
   [SLOT (IRIS_WIRE_DRAIN)] = { "DRAIN", K (PLACE) | K (DRAINED), K (PLACE) | K (DRAINED), FALSE },
   [SLOT (IRIS_WIRE_SET_WORKERS)] = { "SET_WORKERS", K (PLACE) | K (WORKERS),
                                      K (PLACE) | K (WORKERS), FALSE },
   [SLOT (IRIS_WIRE_MORE)] = { "MORE", K (TARGET) | K (GRANT), K (TARGET) | K (GRANT), FALSE },
   [SLOT (IRIS_WIRE_READY)] = { "READY", K (CAPACITY) | K (PLACE), K (CAPACITY), TRUE },
   [SLOT (IRIS_WIRE_DONE)] = { "DONE", K (CONTENT_TYPE), 0, TRUE },
-  [SLOT (IRIS_WIRE_FAIL)] = { "FAIL", K (SENTENCE) | K (CODE) | K (AGAIN), K (SENTENCE), FALSE },
+  [SLOT (IRIS_WIRE_FAIL)] = { "FAIL", K (MESSAGE) | K (CODE) | K (AGAIN), K (MESSAGE), FALSE },
   [SLOT (IRIS_WIRE_EXTEND)] = { "EXTEND", K (LEASE_MS), 0, FALSE },
   [SLOT (IRIS_WIRE_REPORT)] = { "REPORT", REPORT_KEYS, 0, TRUE },
   [SLOT (IRIS_WIRE_WORKERS)] = { "WORKERS", 0, 0, FALSE },

@@ -17,7 +17,7 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_MAP: asks for the places; answered by MAP_REPLY
  * @IRIS_WIRE_SUBMIT: one work item
  * @IRIS_WIRE_BATCH: many work items
- * @IRIS_WIRE_ACK: names endings that were dealt with, and gives their credits back
+ * @IRIS_WIRE_ACK: names completions that were dealt with, and gives their credits back
  * @IRIS_WIRE_CANCEL: asks that an item does not run, or stops; answered by CANCELLING
  * @IRIS_WIRE_STATUS: asks for the counters; answered by STATUS_REPLY
  * @IRIS_WIRE_SERVICES: asks for the services; answered by SERVICES_REPLY
@@ -147,7 +147,7 @@ typedef enum
   IRIS_WIRE_KEY_TRUNCATED = 30,
   IRIS_WIRE_KEY_CODE = 40,
   IRIS_WIRE_KEY_ERROR_NAME = 41,
-  IRIS_WIRE_KEY_SENTENCE = 42,
+  IRIS_WIRE_KEY_MESSAGE = 42,
   IRIS_WIRE_KEY_ENDS = 43,
   IRIS_WIRE_KEY_LIMIT = 44,
   IRIS_WIRE_KEY_LIMIT_VALUE = 45,

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* A sentence is for a person: longer text is cut. */
-#define LONGEST_SENTENCE 1024
+#define LONGEST_MESSAGE 1024
 
 void
 iris_wire_message_init (IrisWireMessage *self, IrisWireType type, const guint8 *request_id)
@@ -155,19 +155,19 @@ iris_wire_message_set_error (IrisWireMessage *self, const GError *error)
   if (error->domain == IRIS_WIRE_ERROR && error->code >= 1 && error->code <= IRIS_WIRE_N_ERRORS)
     code = (guint) error->code;
 
-  const char *sentence = error->message;
-  gsize len = strlen (sentence);
-  if (!g_utf8_validate_len (sentence, len, NULL))
+  const char *reason = error->message;
+  gsize len = strlen (reason);
+  if (!g_utf8_validate_len (reason, len, NULL))
     {
-      sentence = iris_wire_error_sentence (code);
-      len = strlen (sentence);
+      reason = iris_wire_error_message (code);
+      len = strlen (reason);
     }
-  if (len > LONGEST_SENTENCE)
-    len = (gsize) (g_utf8_find_prev_char (sentence, sentence + LONGEST_SENTENCE + 1) - sentence);
+  if (len > LONGEST_MESSAGE)
+    len = (gsize) (g_utf8_find_prev_char (reason, reason + LONGEST_MESSAGE + 1) - reason);
 
   iris_wire_message_set_uint (self, IRIS_WIRE_KEY_CODE, code);
   iris_wire_message_set_string (self, IRIS_WIRE_KEY_ERROR_NAME, iris_wire_error_name (code), -1);
-  iris_wire_message_set_string (self, IRIS_WIRE_KEY_SENTENCE, sentence, (gssize) len);
+  iris_wire_message_set_string (self, IRIS_WIRE_KEY_MESSAGE, reason, (gssize) len);
 }
 
 GError *
@@ -177,9 +177,9 @@ iris_wire_message_to_error (const IrisWireMessage *self)
 
   guint code = iris_wire_message_has (self, IRIS_WIRE_KEY_CODE) ? self->code
                                                                 : IRIS_WIRE_ERROR_INTERNAL;
-  if (self->sentence.len == 0)
-    return g_error_new_literal (IRIS_WIRE_ERROR, (gint) code, iris_wire_error_sentence (code));
+  if (self->message.len == 0)
+    return g_error_new_literal (IRIS_WIRE_ERROR, (gint) code, iris_wire_error_message (code));
 
-  g_autofree char *sentence = iris_wire_string_dup (&self->sentence);
-  return g_error_new_literal (IRIS_WIRE_ERROR, (gint) code, sentence);
+  g_autofree char *reason = iris_wire_string_dup (&self->message);
+  return g_error_new_literal (IRIS_WIRE_ERROR, (gint) code, reason);
 }

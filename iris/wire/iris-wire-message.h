@@ -59,7 +59,7 @@ __extension__ typedef unsigned __int128 IrisWireKeys;
  * @data: (array length=size) (nullable): the bytes, borrowed
  * @size: how many
  *
- * A run of bytes that belongs to someone else.
+ * A run of bytes that is owned elsewhere.
  */
 typedef struct
 {
@@ -101,13 +101,13 @@ typedef struct
  * @truncated: key 30, output beyond a limit was dropped
  * @code: key 40, an #IrisWireError, or one that is newer
  * @error_name: key 41, its stable name
- * @sentence: key 42, what went wrong and what to do next
+ * @message: key 42, what went wrong and what to do next
  * @ends: key 43, this error ends an item that had been accepted
  * @limit: key 44, the name of the limit that was met
  * @limit_value: key 45, its value
  * @retry_after_ms: key 46, when it makes sense to try again, in milliseconds
  * @count: key 50, how many
- * @target: key 51, request id of the item, or of the ending, that is meant
+ * @target: key 51, request id of the item, or of the completion, that is meant
  * @state: key 52, an #IrisWireState
  * @anywhere: key 53, the item may be of another connection
  * @klass: key 60, an #IrisWireClass
@@ -201,7 +201,7 @@ typedef struct
   guint32 code;
   gboolean ends;
   IrisWireString error_name;
-  IrisWireString sentence;
+  IrisWireString message;
   IrisWireString limit;
   guint64 limit_value;
   guint32 retry_after_ms;
@@ -377,8 +377,8 @@ void iris_wire_message_set_body (IrisWireMessage *self, gconstpointer data, gsiz
  * @self: a message, ERROR or BUSY
  * @error: what went wrong, of any domain; its message is borrowed
  *
- * Sets code, name and sentence. An error of another domain than %IRIS_WIRE_ERROR becomes
- * `internal`. A sentence of more than 1,024 bytes is cut between two characters.
+ * Sets code, name and message. An error of another domain than %IRIS_WIRE_ERROR becomes
+ * `internal`. A message of more than 1,024 bytes is cut between two characters.
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_message_set_error (IrisWireMessage *self, const GError *error);

@@ -10,7 +10,7 @@
 
 G_BEGIN_DECLS
 
-/* What is appended at once when there is no more room. */
+/* Bytes that are appended at once when there is no more room. */
 #define IRIS_WIRE_PACKER_STEP 256
 
 /**
@@ -42,7 +42,7 @@ iris_wire_packer_write (void *data_of_packer, const char *data, size_t size)
   return 0;
 }
 
-/* Writes behind what is there. What is written is in the array after iris_wire_sink_finish(). */
+/* Appends. The bytes are in the array after iris_wire_sink_finish(). */
 static inline void
 iris_wire_packer_init (msgpack_packer *self, IrisWireSink *sink, GByteArray *bytes)
 {

@@ -23,7 +23,7 @@ static const IrisWireRecordField item_fields[] = {
   ITEM_FIELD (8, UINT64, ended_ms, "ended-ms"),
   ITEM_FIELD (9, UINT64, expires_ms, "expires-ms"),
   ITEM_FIELD (10, UINT32, code, "code"),
-  ITEM_FIELD (11, STRING, sentence, "sentence"),
+  ITEM_FIELD (11, STRING, message, "message"),
   ITEM_FIELD (20, UINT32, owner, "owner"),
   ITEM_FIELD (21, UINT64, due_ms, "due-ms"),
   ITEM_FIELD (22, UINT64, started_ms, "started-ms"),

@@ -29,7 +29,7 @@ G_BEGIN_DECLS
  * @ended_ms: key 8, the same, 0 if it has not ended
  * @expires_ms: key 9, when its end is forgotten, 0 if it has not ended
  * @code: key 10, an #IrisWireError: why it is buried; 0 if it is not
- * @sentence: key 11, the same for a person, empty if it is not buried; owned
+ * @message: key 11, the same for a person, empty if it is not buried; owned
  * @owner: key 20, the number of the user whom it belongs to
  * @due_ms: key 21, before that Unix time in milliseconds it does not run; 0 if it waits for no time
  * @started_ms: key 22, when its latest attempt began, the same; 0 if none did since irisd started
@@ -53,7 +53,7 @@ typedef struct
   guint64 ended_ms;
   guint64 expires_ms;
   guint32 code;
-  char *sentence;
+  char *message;
   guint32 owner;
   guint64 due_ms;
   guint64 started_ms;

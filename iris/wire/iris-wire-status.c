@@ -51,10 +51,10 @@ static const IrisWireRecordField fields[] = {
   FIELD (20, BOOLEAN, ready, "ready"),
   FIELD (21, STRING, journal, "journal"),
   FIELD (22, STRING, journal_says, "journal-says"),
-  FIELD (23, UINT64, kept, "kept"),
+  FIELD (23, UINT64, persistent, "persistent"),
   FIELD (24, UINT64, damaged, "damaged"),
   FIELD (110, UINT64, held_back, "held-back"),
-  FIELD (120, UINT64, kept_ended, "kept-ended"),
+  FIELD (120, UINT64, persistent_ended, "persistent-ended"),
 };
 
 static const IrisWireRecord record = IRIS_WIRE_RECORD (IrisWireStatus, fields);

@@ -61,10 +61,10 @@ typedef struct
  * @ready: key 20, it takes all kinds of items
  * @journal: key 21, `none`, `ready`, `full` or `failed`; owned
  * @journal_says: key 22, why it is not ready; owned
- * @kept: key 23, items that it keeps
+ * @persistent: key 23, items that it keeps
  * @damaged: key 24, items that the journal had lost when irisd started, at least so many
  * @held_back: key 110, items that wait because as many of their client or service run as may
- * @kept_ended: key 120, items in the journal that have ended
+ * @persistent_ended: key 120, items in the journal that have ended
  * @n_places: length of @places
  * @places: (array length=n_places): key 12; owned
  *
@@ -87,10 +87,10 @@ typedef struct
   gboolean ready;
   char *journal;
   char *journal_says;
-  guint64 kept;
+  guint64 persistent;
   guint64 damaged;
   guint64 held_back;
-  guint64 kept_ended;
+  guint64 persistent_ended;
   guint n_places;
   IrisWirePlaceStatus *places;
 } IrisWireStatus;

@@ -19,12 +19,12 @@ typedef struct
 } Trial;
 
 static gboolean
-check_kept (BenchServer *server, guint items, GError **error)
+check_persistent (BenchServer *server, guint items, GError **error)
 {
   g_autoptr (BenchClient) client = bench_client_new (server->endpoint, error);
   guint64 n = 0;
 
-  if (client == NULL || !bench_client_count_kept (client, &n, error))
+  if (client == NULL || !bench_client_count_persistent (client, &n, error))
     return FALSE;
   if (n == items)
     return TRUE;
@@ -42,7 +42,7 @@ fill (Trial *self, BenchServer *server, gdouble *bytes, GError **error)
 
   if (client == NULL || !bench_server_get_resident (server, &before, error)
       || !bench_client_run (client, &self->load, error)
-      || !check_kept (server, self->load.items, error)
+      || !check_persistent (server, self->load.items, error)
       || !bench_server_get_resident (server, &after, error))
     return FALSE;
   *bytes = (after - before) / self->load.items - (gdouble) self->load.size;
@@ -57,7 +57,7 @@ trial_run (gpointer data, gdouble *samples, GError **error)
   BenchServer *server = bench_server_start (BENCH_SERVER_IRISD_DEEP, &self->options, error);
   gboolean good = server != NULL && fill (self, server, &samples[0], error)
                   && bench_server_kill_and_restart (server, &self->options, &samples[1], error)
-                  && check_kept (server, self->load.items, error);
+                  && check_persistent (server, self->load.items, error);
 
   g_clear_pointer (&server, bench_server_free);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * An echo between a DEALER and a ROUTER of ZeroMQ, without anything behind it: what a round trip to
- * another process costs before anybody does anything.
+ * another process costs before any work is done.
  */
 #include "bench-daemon-bare.h"
 

@@ -25,7 +25,7 @@ struct _BenchClient
   zmq_msg_t frames[IRIS_WIRE_N_FRAMES];
   IrisWireMessage message; /* the last one, borrowed from the frames */
   guint64 next_id;
-  guint owed; /* endings that were not acknowledged, and the last of them */
+  guint owed; /* completions that were not acknowledged, and the last of them */
   guint8 last[IRIS_WIRE_ID_SIZE];
 };
 
@@ -148,7 +148,7 @@ begin_item (BenchClient *self, Progress *progress, IrisWireMessage *item)
   iris_wire_message_set_body (item, progress->payload, load->size);
 }
 
-/* Volatile items are quiet: their endings say enough. Others are told to be in safety. */
+/* Volatile items are quiet: their completions say enough. Others are told to be in safety. */
 static gboolean
 is_quiet (const BenchLoad *load)
 {
@@ -227,7 +227,7 @@ take_result (BenchClient *self, Progress *progress, GError **error)
   self->owed++;
   memcpy (self->last, self->message.request_id, sizeof self->last);
 
-  /* What is kept is kept until it is acknowledged, so nothing of it is left over. */
+  /* Persistent items stay until they are acknowledged, so none is left over. */
   return self->owed < CREDITS / 4 && (is_quiet (load) || progress->ended < load->items)
              ? TRUE
              : acknowledge (self, error);
@@ -321,7 +321,7 @@ bench_client_round_trip (BenchClient *self, const BenchLoad *load, GError **erro
 }
 
 gboolean
-bench_client_count_kept (BenchClient *self, guint64 *n, GError **error)
+bench_client_count_persistent (BenchClient *self, guint64 *n, GError **error)
 {
   g_autoptr (IrisWireStatus) status = NULL;
   IrisWireMessage request;
@@ -332,7 +332,7 @@ bench_client_count_kept (BenchClient *self, guint64 *n, GError **error)
   status = iris_wire_status_decode (self->message.body, NULL, error);
   if (status == NULL)
     return FALSE;
-  *n = status->kept;
+  *n = status->persistent;
 
   return TRUE;
 }

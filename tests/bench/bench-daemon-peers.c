@@ -463,7 +463,7 @@ is_over (BenchGearmanWork *work)
          || atomic_load_explicit (&work->failed, memory_order_relaxed);
 }
 
-/* gearmand has read all that was sent when it answers: nothing is left for who comes next. */
+/* gearmand has read all that was sent when it answers: nothing is left for the next one. */
 static gboolean
 settle (BenchStream *self, GError **error)
 {

@@ -22,7 +22,7 @@
 #define READY_FD    3
 #define PATIENCE_US (60 * G_USEC_PER_SEC)
 
-/* What is held back in the queue must not be refused: what is measured is memory, not the limits.
+/* Items held back in the queue must not be refused: the row measures memory, not the limits.
  */
 static const char deep_config[] = "[limits]\n"
                                   "total-items=4000000\n"

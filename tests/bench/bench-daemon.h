@@ -69,7 +69,7 @@ typedef struct _BenchClient BenchClient;
 BenchClient *bench_client_new (const char *endpoint, GError **error);
 gboolean bench_client_run (BenchClient *self, const BenchLoad *load, GError **error);
 gboolean bench_client_round_trip (BenchClient *self, const BenchLoad *load, GError **error);
-gboolean bench_client_count_kept (BenchClient *self, guint64 *n, GError **error);
+gboolean bench_client_count_persistent (BenchClient *self, guint64 *n, GError **error);
 void bench_client_free (BenchClient *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (BenchClient, bench_client_free)

@@ -7,7 +7,7 @@
  *     cc -O2 -std=gnu11 -D_GNU_SOURCE -I. tests/bench/bench-deque-cores.c \
  *        iris/base/iris-fence.c -o bench-deque-cores -lpthread
  *
- * All kinds are run in turn in each round. What is printed is the median of the rounds and their
+ * All kinds are run in turn in each round. It prints the median of the rounds and their
  * smallest, of the processor time of the thread that works, so that other programs matter little.
  *
  *   pair        a push and a take, the deque else empty

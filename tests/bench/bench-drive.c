@@ -2,7 +2,7 @@
  *
  * The general drivers: loads on top of an engine's open, push and close.
  *
- * What is pushed is never copied or allocated here: an item is a pointer to a mark that says what
+ * Items are never copied or allocated here: an item is a pointer to a mark that says what
  * to do, so an engine pays for its own queueing and for nothing else.
  */
 #include "bench-contender.h"

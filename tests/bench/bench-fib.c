@@ -40,7 +40,7 @@ struct _Fib
   _Atomic guint64 value;
 };
 
-/* Release: who frees the frame does so behind this half; acquire: and behind the other. */
+/* Release: the frame is freed behind this half; acquire: and behind the other. */
 static void
 deliver (Fib *fib, Frame *frame, guint64 value)
 {

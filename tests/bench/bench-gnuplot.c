@@ -2,7 +2,7 @@
  *
  * Drawing by gnuplot: a script with its data goes in, the picture comes out.
  *
- * Names come from JSON that may be anybody's, and gnuplot is a programming language: they are only
+ * Names come from JSON of unknown origin, and gnuplot is a programming language: they are only
  * ever written between single quotes, with quotes doubled and control characters taken out.
  * Numbers are written in the C locale.
  */

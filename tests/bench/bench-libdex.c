@@ -37,7 +37,7 @@ typedef struct
 {
   DexScheduler *scheduler;
   BenchFunc func;
-  _Atomic guint64 n_left; /* and one for who closes */
+  _Atomic guint64 n_left; /* and one for the thread that closes */
   GMutex lock;
   GCond over;
   gboolean is_over;

@@ -12,7 +12,7 @@
  * restored; the tiles must come to exactly the numbers of the plain run.
  *
  * What a tile does is a function that is not inlined, and plain C is loops around it: so both run
- * the same machine code, and what is measured is the scheduler, not the compiler.
+ * the same machine code, and the scheduler is measured, not the compiler.
  */
 typedef struct
 {

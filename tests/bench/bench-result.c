@@ -102,7 +102,7 @@ run_trial (const BenchResult *self, const Trial *trial, gboolean record, GError 
   return TRUE;
 }
 
-/* For who waits at a terminal; the result itself goes to standard output. */
+/* For a person at a terminal; the result itself goes to standard output. */
 static void
 show_progress (const BenchResult *self, guint round)
 {

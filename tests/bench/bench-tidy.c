@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What a benchmark has made outside itself, and what is gone when it is.
+ * Things that a benchmark makes outside itself, and that go with it.
  *
  * Signals that end a program are taken by a thread of our own, because a handler could not do what
  * has to be done. It sleeps until one comes. No thread makes anything new while it tidies up: it

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What a benchmark has made outside itself, and what is gone when it is: directories, and servers
+ * Things that a benchmark makes outside itself, and that go with it: directories, and servers
  * that work in them.
  */
 #pragma once

@@ -3,7 +3,7 @@
  * Waking: the time from pushing an item until it runs, when all threads sleep.
  *
  * Before each push all of the contender's threads must be asleep, by its own word and the kernel's.
- * The clock is read just before the push and first thing in the item; who pushed looks for the end
+ * The clock is read just before the push and first thing in the item; the pusher looks for the end
  * meanwhile without sleeping, so that its own waking is no part of anything.
  */
 #include "bench-contender.h"

@@ -125,7 +125,7 @@ run_all (BenchReport *report, GError **error)
     {
       g_autoptr (GError) why = NULL;
 
-      /* Of those that were chosen, not everyone can run everything. */
+      /* Not every chosen contender can run every load. */
       if (workload->apart || run_one (report, workload, &why)
           || g_error_matches (why, BENCH_ERROR, BENCH_ERROR_NOBODY))
         continue;

@@ -386,7 +386,7 @@ count_choices (guint *n_settings)
     if (G_IS_PARAM_SPEC_ENUM (specs[i]) && (specs[i]->flags & G_PARAM_CONSTRUCT_ONLY) != 0)
       {
         GEnumClass *values = G_PARAM_SPEC_ENUM (specs[i])->enum_class;
-        /* A deque that gives out an item twice is for who can bear it, which schedulers cannot. */
+        /* A deque that gives out an item twice suits users that can bear it; schedulers cannot. */
         gboolean has_refused = g_enum_get_value_by_nick (values, "idempotent") != NULL;
         guint n_values = values->n_values - has_refused;
 

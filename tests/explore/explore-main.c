@@ -102,7 +102,7 @@ learn (void)
     }
 }
 
-/* With fewer preemptions first, so that what is found is found in its simplest form. */
+/* With fewer preemptions first, so that a bug is found in its simplest form. */
 static void
 search_all (Result *result, const Options *options)
 {

@@ -8,7 +8,7 @@
  *   explore-fiber.c   stacks and jumps between them
  *   explore-memory.c  words, store buffers, fences
  *   explore-sync.c    locks, futexes, thread-specific data
- *   explore-race.c    vector clocks, who touches which word, races on plain memory
+ *   explore-race.c    vector clocks, the threads that touch each word, races on plain memory
  *   explore-arena.c   memory of the explored code
  *
  * Everything runs on one kernel thread, so nothing here is atomic.
@@ -57,7 +57,7 @@ typedef struct
   uint64_t value;
   bool release;
   bool in_order; /* overtakes nothing */
-  unsigned age;  /* how many times anybody waited while it was delayed */
+  unsigned age;  /* how many times a thread waited while it was delayed */
   Clock clock;   /* what an acquire of it learns */
   const char *what;
 } Store;

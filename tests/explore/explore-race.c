@@ -5,7 +5,7 @@
  * Words. For each atomic word the threads that read and write it are noted, for the whole search:
  * where no other thread is concerned a switch would change nothing. The word also carries the
  * clocks that an acquire of it learns, for one interleaving: one for each thread that heads a
- * release sequence. As in C11 the sequence goes on with read-modify-writes of anybody and with
+ * release sequence. As in C11 the sequence goes on with read-modify-writes of any thread and with
  * stores of the same thread. C++20 ends it at the latter; --c20 does as well.
  *
  * Plain memory. The explored sources are compiled with -fsanitize=thread but not linked with its
@@ -130,7 +130,7 @@ explore_word_changed (const void *word, unsigned by, const Clock *clock)
 }
 
 /* Notes an access; returns whether the order against another thread's accesses is known to matter.
- * What is known stays the same between two calls of explore_words_learn(), so that the same choices
+ * The knowledge stays the same between two calls of explore_words_learn(), so that the same choices
  * are offered in each run. */
 bool
 explore_word_touch (const void *word, unsigned by, bool writes)

@@ -130,7 +130,7 @@ explore_search_reset (void)
 bool
 explore_search_next (void)
 {
-  /* A run that failed may have ended early: what is behind it was of another run. */
+  /* A run that failed may have ended early: the choices behind it were of another run. */
   length = depth;
   while (length > 0 && path[length - 1].at + 1 == path[length - 1].n)
     length--;

@@ -29,7 +29,7 @@
  *
  * What fails
  * ----------
- * explore_assert(), a deadlock (everybody waits), a thread that does not end within
+ * explore_assert(), a deadlock (all threads wait), a thread that does not end within
  * EXPLORE_MAX_STEPS steps, use of freed memory, a data race on plain memory of the explored code.
  */
 #pragma once

@@ -97,7 +97,7 @@ static void
 free_mailbox (void)
 {
   note_freed ();
-  /* Watched: whatever anybody did with it must come before. */
+  /* Watched: whatever a thread did with it must come before. */
   mailbox.pending = NULL;
 }
 

@@ -3,7 +3,7 @@
  * The coordination, explored: exclusive items run alone, the teardown last, and all that was
  * accepted runs.
  *
- * PLANT_NO_HOLD starts a concurrent item without asking who runs.
+ * PLANT_NO_HOLD starts a concurrent item without looking at the running ones.
  */
 #include "iris/message/port/iris-coordination-private.h"
 

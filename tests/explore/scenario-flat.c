@@ -263,7 +263,7 @@ too_late (unsigned self)
     iris_worker_pool_shutdown (pool, IRIS_SHUTDOWN_DRAIN);
 }
 
-/* What is shut down without an item has all workers waiting. */
+/* A scheduler that is shut down without an item has all workers waiting. */
 static void
 nothing (unsigned self)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The lock-less list, explored: what is pushed is taken once and whole, also when the same node
+ * The lock-less list, explored: pushed nodes are taken once and whole, also when the same node
  * comes back while another thread is about to push or to take.
  *
  * PLANT_BARE_POP takes one node by the swap of a bare pointer instead of the whole list, which is

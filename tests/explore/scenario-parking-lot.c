@@ -333,7 +333,7 @@ from_inside (unsigned self)
 }
 
 /* All end, and nothing is left, when the parking lot is closed behind what was published; also by
- * those who come from inside. */
+ * those that come from inside. */
 
 static void
 setup_close (void)
@@ -372,7 +372,7 @@ close_one (unsigned self)
     }
 }
 
-/* Two places. What is published from inside is needed there, and refused at first elsewhere. */
+/* Two places. Work published from inside is needed there, and refused at first elsewhere. */
 
 static void
 setup_refused (void)

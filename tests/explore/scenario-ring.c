@@ -62,7 +62,7 @@ pop (unsigned self)
     }
 }
 
-/* Without anybody else, not empty means that something can be had. */
+/* Without other threads, not empty means that something can be had. */
 static void
 check (void)
 {
@@ -76,7 +76,7 @@ check (void)
   items_check_all_taken ();
 }
 
-/* A pop must see what was pushed before and is still there: only this thread pops. */
+/* A pop must see an item that was pushed before: only this thread pops. */
 static void
 pop_all_that_is_seen (unsigned self)
 {
@@ -153,7 +153,7 @@ several_at_once (unsigned self)
 }
 
 static void
-two_who_take_several (unsigned self)
+two_thieves_take_several (unsigned self)
 {
   void *found[2];
   uint64_t n;
@@ -245,7 +245,7 @@ static const ExploreScenario scenarios[] = {
   { "ring/two-producers", 3, setup, two_producers, check, .delays = 1, .together = 3 },
   { "ring/two-consumers", 3, setup, two_consumers, check, .delays = 1, .together = 3 },
   { "ring/several-at-once", 3, setup, several_at_once, check, .delays = 1, .together = 3 },
-  { "ring/two-who-take-several", 3, setup_wrap, two_who_take_several, check, .delays = 1,
+  { "ring/two-thieves-take-several", 3, setup_wrap, two_thieves_take_several, check, .delays = 1,
     .together = 3 },
   { "ring/moved", 3, setup_moved, move_and_push, check, .delays = 1, .together = 3 },
 };

@@ -158,7 +158,7 @@ check_stack (void)
   items_check_all_taken ();
 }
 
-/* The queue. Pushers' items come in their order at each of those who pop. */
+/* The queue. Pushers' items come in their order at each thread that pops. */
 
 static IrisLFQueueCore queue;
 static unsigned latest[EXPLORE_MAX_THREADS][EXPLORE_MAX_THREADS]; /* of a pusher, at a popper */

@@ -188,7 +188,7 @@ setup_shared (void)
   add (IRIS_PLACE_ANY, false, NOTHING, NOTHING);
 }
 
-/* With a private part: what was queued from inside is run by anybody, and all end. */
+/* With a private part: any worker runs the items queued from inside, and all end. */
 static void
 setup_split (void)
 {

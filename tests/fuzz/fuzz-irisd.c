@@ -131,7 +131,7 @@ send_message (void *socket, const IrisWireMessage *message)
  * passes work to another sleeps only when that one is awake, so the only gap is that the threads
  * are checked one by one. */
 static gboolean
-is_anyone_awake (void)
+is_a_gateway_awake (void)
 {
   static const char folder[] = "/proc/self/task";
   g_autoptr (GDir) tasks = g_dir_open (folder, 0, NULL);
@@ -161,7 +161,7 @@ receive (void *socket, zmq_msg_t *part)
       if (zmq_msg_recv (part, socket, 0) >= 0)
         return TRUE;
       if (errno == EAGAIN)
-        asleep += !is_anyone_awake ();
+        asleep += !is_a_gateway_awake ();
     }
   g_printerr ("fuzz-irisd: no answer, and all threads slept at %u looks, %u ms apart\n", asleep,
               LOOK_MS);

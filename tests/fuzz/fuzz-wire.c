@@ -102,7 +102,7 @@ read_batch (IrisWireFrame body, const IrisWireLimits *limits)
 }
 
 static void
-read_endings (IrisWireFrame body, const IrisWireLimits *limits)
+read_completions (IrisWireFrame body, const IrisWireLimits *limits)
 {
   g_auto (IrisWireCompletionsBuilder) builder = { 0 };
   IrisWireCompletionsIter iter;
@@ -128,7 +128,7 @@ read_endings (IrisWireFrame body, const IrisWireLimits *limits)
   g_assert (error != NULL || n == iter.n_completions);
 }
 
-/* What was read from a body must be written as a body that reads the same: writing it twice gives
+/* A value read from a body must be written as a body that reads the same: writing it twice gives
  * the same bytes. */
 #define READ_RECORD(Type, name, body, limits)                                       \
   G_STMT_START                                                                      \
@@ -157,7 +157,7 @@ read_body (guint type, IrisWireFrame body, const IrisWireLimits *limits)
   if (type == IRIS_WIRE_BATCH)
     read_batch (body, limits);
   else if (type == IRIS_WIRE_COMPLETIONS)
-    read_endings (body, limits);
+    read_completions (body, limits);
   else if (type == IRIS_WIRE_MAP_REPLY)
     READ_RECORD (IrisWireMap, map, body, limits);
   else if (type == IRIS_WIRE_STATUS_REPLY)

@@ -42,7 +42,7 @@ client_new_named (const char *endpoint, const char *route)
     zmq_setsockopt (self->socket, ZMQ_ROUTING_ID, route, strlen (route));
   ck_assert_int_eq (zmq_connect (self->socket, endpoint), 0);
   iris_wire_encoder_init (&self->encoder, NULL);
-  self->endings = g_byte_array_new ();
+  self->completions = g_byte_array_new ();
   for (guint i = 0; i < IRIS_WIRE_N_FRAMES; i++)
     zmq_msg_init (&self->frames[i]);
   return self;
@@ -63,7 +63,7 @@ client_free (Client *self)
     zmq_msg_close (&self->frames[i]);
   zmq_close (self->socket);
   iris_wire_encoder_clear (&self->encoder);
-  g_byte_array_unref (self->endings);
+  g_byte_array_unref (self->completions);
   g_free (self);
 }
 
@@ -139,7 +139,7 @@ receive_rest (Client *self)
                  error != NULL ? error->message : "");
   ck_assert (!iris_wire_type_is_request (self->message.type));
   if (is_owed (&self->message))
-    g_byte_array_append (self->endings, self->message.request_id, IRIS_WIRE_ID_SIZE);
+    g_byte_array_append (self->completions, self->message.request_id, IRIS_WIRE_ID_SIZE);
 }
 
 gboolean
@@ -182,7 +182,7 @@ client_receive_type (Client *self, IrisWireType type)
 
 /* Skips all messages that do not end an item. */
 const IrisWireMessage *
-client_receive_ending (Client *self)
+client_receive_completion (Client *self)
 {
   for (;;)
     {
@@ -239,27 +239,27 @@ client_enroll (Client *worker, const char *service, guint capacity)
   return client_receive_type (worker, IRIS_WIRE_ENROLLED);
 }
 
-/* Acknowledges the oldest endings that have come. */
+/* Acknowledges the oldest completions that have come. */
 void
 client_ack (Client *self, guint count)
 {
-  ck_assert_uint_ge (self->endings->len / IRIS_WIRE_ID_SIZE, count);
+  ck_assert_uint_ge (self->completions->len / IRIS_WIRE_ID_SIZE, count);
   IrisWireMessage ack;
   iris_wire_message_init (&ack, IRIS_WIRE_ACK, NULL);
   iris_wire_message_set_target (&ack,
-                                self->endings->data + (gsize) (count - 1) * IRIS_WIRE_ID_SIZE);
+                                self->completions->data + (gsize) (count - 1) * IRIS_WIRE_ID_SIZE);
   iris_wire_message_set_uint (&ack, IRIS_WIRE_KEY_COUNT, count);
   client_send (self, &ack);
-  g_byte_array_remove_range (self->endings, 0, count * IRIS_WIRE_ID_SIZE);
+  g_byte_array_remove_range (self->completions, 0, count * IRIS_WIRE_ID_SIZE);
 }
 
 static void
-forget_ending (Client *self, const guint8 *id)
+forget_completion (Client *self, const guint8 *id)
 {
-  for (guint i = 0; i < self->endings->len; i += IRIS_WIRE_ID_SIZE)
-    if (memcmp (self->endings->data + i, id, IRIS_WIRE_ID_SIZE) == 0)
+  for (guint i = 0; i < self->completions->len; i += IRIS_WIRE_ID_SIZE)
+    if (memcmp (self->completions->data + i, id, IRIS_WIRE_ID_SIZE) == 0)
       {
-        g_byte_array_remove_range (self->endings, i, IRIS_WIRE_ID_SIZE);
+        g_byte_array_remove_range (self->completions, i, IRIS_WIRE_ID_SIZE);
         return;
       }
 }
@@ -272,7 +272,7 @@ client_ack_ids (Client *self, const guint64 *ids, guint n)
   for (guint i = 0; i < n; i++)
     {
       memcpy (body + (gsize) i * IRIS_WIRE_ID_SIZE, &ids[i], sizeof ids[i]);
-      forget_ending (self, body + (gsize) i * IRIS_WIRE_ID_SIZE);
+      forget_completion (self, body + (gsize) i * IRIS_WIRE_ID_SIZE);
     }
   IrisWireMessage ack;
   iris_wire_message_init (&ack, IRIS_WIRE_ACK, NULL);

@@ -77,7 +77,8 @@ typedef struct
   guint64 next_id;
   zmq_msg_t frames[IRIS_WIRE_N_FRAMES];
   IrisWireMessage message; /* the last one received; borrows from the frames */
-  GByteArray *endings; /* request ids of completions received and not acknowledged, oldest first */
+  GByteArray
+      *completions; /* request ids of completions received and not acknowledged, oldest first */
 } Client;
 
 Client *client_new (const char *endpoint);
@@ -94,7 +95,7 @@ gboolean client_try_receive (Client *self);
 const IrisWireMessage *client_receive_any (Client *self);
 const IrisWireMessage *client_receive (Client *self);
 const IrisWireMessage *client_receive_type (Client *self, IrisWireType type);
-const IrisWireMessage *client_receive_ending (Client *self);
+const IrisWireMessage *client_receive_completion (Client *self);
 const IrisWireMessage *client_call (Client *self, IrisWireType type, IrisWireType answer);
 void client_ack (Client *self, guint count);
 void client_ack_ids (Client *self, const guint64 *ids, guint n);
@@ -116,13 +117,13 @@ void message_set_id (IrisWireMessage *message, guint64 id);
 gboolean message_body_is (const IrisWireMessage *message, const char *text);
 IrisWireStatus *client_get_status (Client *self);
 
-#define assert_error(message, wanted)                                                        \
+#define assert_error(reply, wanted)                                                          \
   do                                                                                         \
     {                                                                                        \
-      const IrisWireMessage *reply_ = (message);                                             \
+      const IrisWireMessage *reply_ = (reply);                                               \
       ck_assert_str_eq (iris_wire_type_name (reply_->type), "ERROR");                        \
       ck_assert_str_eq (iris_wire_error_name (reply_->code), iris_wire_error_name (wanted)); \
-      ck_assert_uint_gt (reply_->sentence.len, 0);                                           \
+      ck_assert_uint_gt (reply_->message.len, 0);                                            \
     }                                                                                        \
   while (0)
 

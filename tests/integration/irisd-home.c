@@ -55,11 +55,11 @@ home_free (Home *self)
 }
 
 void
-kept_fill (Client *client,
-           IrisWireMessage *item,
-           const char *service,
-           const char *payload,
-           guint klass)
+persistent_fill (Client *client,
+                 IrisWireMessage *item,
+                 const char *service,
+                 const char *payload,
+                 guint klass)
 {
   client_init_message (client, item, IRIS_WIRE_SUBMIT);
   iris_wire_message_set_string (item, IRIS_WIRE_KEY_SERVICE, service, -1);
@@ -69,7 +69,7 @@ kept_fill (Client *client,
 
 /* Submits and waits until it is accepted. Returns its number. */
 guint64
-kept_submit (Client *client, IrisWireMessage *item)
+persistent_submit (Client *client, IrisWireMessage *item)
 {
   client_send (client, item);
   const IrisWireMessage *accepted = client_receive_type (client, IRIS_WIRE_ACCEPTED);
@@ -78,27 +78,27 @@ kept_submit (Client *client, IrisWireMessage *item)
 }
 
 guint64
-kept_submit_echo (Client *client, const char *payload, guint klass, gboolean detach)
+persistent_submit_echo (Client *client, const char *payload, guint klass, gboolean detach)
 {
   IrisWireMessage item;
-  kept_fill (client, &item, "echo", payload, klass);
+  persistent_fill (client, &item, "echo", payload, klass);
   if (detach)
     iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
-  return kept_submit (client, &item);
+  return persistent_submit (client, &item);
 }
 
 /* A durable item that holds the only worker of a place until its gate opens; returns once it runs.
  * Its result is empty. */
 guint64
-kept_submit_occupier (Client *client, const char *gate, gint place)
+persistent_submit_occupier (Client *client, const char *gate, gint place)
 {
   IrisWireMessage item;
-  kept_fill (client, &item, "hold", "", IRIS_WIRE_CLASS_DURABLE);
+  persistent_fill (client, &item, "hold", "", IRIS_WIRE_CLASS_DURABLE);
   iris_wire_message_set_string (&item, IRIS_WIRE_KEY_PATH, gate, -1);
   iris_wire_message_set_int (&item, IRIS_WIRE_KEY_HINT, place);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_STRICT, TRUE);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
-  guint64 number = kept_submit (client, &item);
+  guint64 number = persistent_submit (client, &item);
   close (gate_wait (gate));
   return number;
 }
@@ -113,7 +113,7 @@ gate_pass (const char *gate)
 
 /* Sends a request that names an item by its number, CANCEL for example. */
 void
-kept_ask (Client *client, IrisWireType type, guint64 item)
+persistent_ask (Client *client, IrisWireType type, guint64 item)
 {
   IrisWireMessage request;
   client_init_message (client, &request, type);
@@ -122,7 +122,7 @@ kept_ask (Client *client, IrisWireType type, guint64 item)
 }
 
 const IrisWireMessage *
-kept_fetch (Client *client, guint64 item, guint64 wait_ms)
+persistent_fetch (Client *client, guint64 item, guint64 wait_ms)
 {
   IrisWireMessage request;
   client_init_message (client, &request, IRIS_WIRE_FETCH);
@@ -133,9 +133,9 @@ kept_fetch (Client *client, guint64 item, guint64 wait_ms)
 }
 
 void
-kept_assert_result (Client *client, guint64 item, const char *text)
+persistent_assert_result (Client *client, guint64 item, const char *text)
 {
-  const IrisWireMessage *result = kept_fetch (client, item, GIVE_UP_MS);
+  const IrisWireMessage *result = persistent_fetch (client, item, GIVE_UP_MS);
   ck_assert_str_eq (iris_wire_type_name (result->type), "RESULT");
   ck_assert (message_body_is (result, text));
   ck_assert_uint_eq (result->item, item);
@@ -143,7 +143,7 @@ kept_assert_result (Client *client, guint64 item, const char *text)
 
 /* Notes the numbers of items that were sent with consecutive ids, as they are accepted. */
 void
-kept_take_numbers (Client *client, guint64 first_id, guint64 *numbers, guint n)
+persistent_take_numbers (Client *client, guint64 first_id, guint64 *numbers, guint n)
 {
   for (guint i = 0; i < n; i++)
     {
@@ -156,18 +156,18 @@ kept_take_numbers (Client *client, guint64 first_id, guint64 *numbers, guint n)
 
 /* Fetches and acknowledges the results of items that echo their index. */
 void
-kept_assert_indices (Client *client, const guint64 *numbers, guint n)
+persistent_assert_indices (Client *client, const guint64 *numbers, guint n)
 {
   for (guint i = 0; i < n; i++)
     {
       g_autofree char *text = g_strdup_printf ("%u", i);
-      kept_assert_result (client, numbers[i], text);
+      persistent_assert_result (client, numbers[i], text);
       client_ack (client, 1);
     }
 }
 
 IrisWirePersistentList *
-kept_list (Client *client, guint64 after, guint count)
+persistent_list (Client *client, guint64 after, guint count)
 {
   IrisWireMessage request;
   client_init_message (client, &request, IRIS_WIRE_LIST);
@@ -175,20 +175,20 @@ kept_list (Client *client, guint64 after, guint count)
   iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_COUNT, count);
   client_send (client, &request);
   const IrisWireMessage *reply = client_receive_type (client, IRIS_WIRE_LIST_REPLY);
-  IrisWirePersistentList *kept = iris_wire_persistent_list_decode (reply->body, NULL, NULL);
-  ck_assert_ptr_nonnull (kept);
-  return kept;
+  IrisWirePersistentList *persistent = iris_wire_persistent_list_decode (reply->body, NULL, NULL);
+  ck_assert_ptr_nonnull (persistent);
+  return persistent;
 }
 
 guint
-kept_count (Client *client)
+persistent_count (Client *client)
 {
-  g_autoptr (IrisWirePersistentList) kept = kept_list (client, 0, 0);
-  return kept->n_items;
+  g_autoptr (IrisWirePersistentList) persistent = persistent_list (client, 0, 0);
+  return persistent->n_items;
 }
 
 guint32
-kept_get_state (Client *client, guint64 item, guint64 wait_ms)
+persistent_get_state (Client *client, guint64 item, guint64 wait_ms)
 {
   IrisWireMessage request;
   client_init_message (client, &request, IRIS_WIRE_SHOW);
@@ -197,17 +197,17 @@ kept_get_state (Client *client, guint64 item, guint64 wait_ms)
   client_send (client, &request);
   const IrisWireMessage *reply = client_receive_type (client, IRIS_WIRE_SHOW_REPLY);
   g_autoptr (IrisWirePersistentList)
-      kept = iris_wire_persistent_list_decode (reply->body, NULL, NULL);
-  ck_assert_ptr_nonnull (kept);
-  ck_assert_uint_eq (kept->n_items, 1);
-  ck_assert_uint_eq (kept->items[0].item, item);
-  return kept->items[0].state;
+      persistent = iris_wire_persistent_list_decode (reply->body, NULL, NULL);
+  ck_assert_ptr_nonnull (persistent);
+  ck_assert_uint_eq (persistent->n_items, 1);
+  ck_assert_uint_eq (persistent->items[0].item, item);
+  return persistent->items[0].state;
 }
 
 /* Asserts that the resident memory does not contain @n payloads: it is less than half of them plus
  * what irisd needs anyway. */
 void
-kept_assert_not_in_memory (guint64 rss_kib, guint n, gsize size)
+persistent_assert_not_in_memory (guint64 rss_kib, guint n, gsize size)
 {
   ck_assert (SANITIZED || rss_kib < n * (size / 1024) / 2 + 16 * 1024);
 }

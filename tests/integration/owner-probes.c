@@ -20,19 +20,19 @@ static guint64
 submit_waiting (Client *client, const char *key)
 {
   IrisWireMessage item;
-  kept_fill (client, &item, "echo", "secret", IRIS_WIRE_CLASS_DURABLE);
+  persistent_fill (client, &item, "echo", "secret", IRIS_WIRE_CLASS_DURABLE);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DELAY_MS, 3600 * 1000);
   if (key != NULL)
     iris_wire_message_set_string (&item, IRIS_WIRE_KEY_KEY, key, -1);
-  return kept_submit (client, &item);
+  return persistent_submit (client, &item);
 }
 
 static guint64
 submit_ended (Client *client)
 {
-  guint64 item = kept_submit_echo (client, "secret", IRIS_WIRE_CLASS_DURABLE, TRUE);
-  ck_assert_uint_eq (kept_get_state (client, item, GIVE_UP_MS), IRIS_WIRE_STATE_DONE);
+  guint64 item = persistent_submit_echo (client, "secret", IRIS_WIRE_CLASS_DURABLE, TRUE);
+  ck_assert_uint_eq (persistent_get_state (client, item, GIVE_UP_MS), IRIS_WIRE_STATE_DONE);
   return item;
 }
 
@@ -49,9 +49,9 @@ owner_say_bye (Client *client)
 
 /* The error for a number that never existed, which hidden items get too. */
 static char *
-normalise (const IrisWireString *sentence, guint64 item)
+normalise (const IrisWireString *reason, guint64 item)
 {
-  g_autofree char *text = iris_wire_string_dup (sentence);
+  g_autofree char *text = iris_wire_string_dup (reason);
   g_autofree char *number = g_strdup_printf ("%" G_GUINT64_FORMAT, item);
   g_auto (GStrv) parts = g_strsplit (text, number, -1);
   return g_strjoinv ("N", parts);
@@ -69,12 +69,12 @@ judge (Scene *scene, void (*send) (Client *client, guint64 item), guint64 item)
   if (reply->code == IRIS_WIRE_ERROR_NOT_PERMITTED)
     return REFUSED;
   guint32 code = reply->code;
-  g_autofree char *sentence = normalise (&reply->sentence, item);
+  g_autofree char *reason = normalise (&reply->message, item);
   send (scene->caller, nowhere);
   reply = client_receive_type (scene->caller, IRIS_WIRE_ERROR_REPLY);
-  g_autofree char *same = normalise (&reply->sentence, nowhere);
+  g_autofree char *same = normalise (&reply->message, nowhere);
   ck_assert_uint_eq (reply->code, code);
-  ck_assert_str_eq (same, sentence);
+  ck_assert_str_eq (same, reason);
   return HIDDEN;
 }
 
@@ -119,7 +119,7 @@ probe_bye (Scene *scene)
   guint64 item = submit_waiting (scene->client, NULL);
   owner_say_bye (scene->caller);
   client_say_hello (scene->caller);
-  ck_assert_uint_eq (kept_get_state (scene->client, item, 0), IRIS_WIRE_STATE_DELAYED);
+  ck_assert_uint_eq (persistent_get_state (scene->client, item, 0), IRIS_WIRE_STATE_DELAYED);
   return REACHED;
 }
 
@@ -217,7 +217,7 @@ probe_keep (Scene *scene)
   g_autofree char *key = g_strdup_printf ("key-%u", scene->serial);
   guint64 item = submit_waiting (scene->client, key);
   IrisWireMessage again;
-  kept_fill (scene->caller, &again, "echo", "guess", IRIS_WIRE_CLASS_RELAXED);
+  persistent_fill (scene->caller, &again, "echo", "guess", IRIS_WIRE_CLASS_RELAXED);
   iris_wire_message_set_string (&again, IRIS_WIRE_KEY_KEY, key, -1);
   iris_wire_message_set_boolean (&again, IRIS_WIRE_KEY_DETACH, TRUE);
   client_send (scene->caller, &again);
@@ -236,13 +236,13 @@ static char
 probe_ack (Scene *scene)
 {
   guint64 item = submit_ended (scene->client);
-  kept_assert_result (scene->client, item, "secret");
+  persistent_assert_result (scene->client, item, "secret");
   IrisWireMessage ack;
   client_init_message (scene->caller, &ack, IRIS_WIRE_ACK);
-  iris_wire_message_set_target (&ack, scene->client->endings->data);
+  iris_wire_message_set_target (&ack, scene->client->completions->data);
   client_send (scene->caller, &ack);
   client_receive_type (scene->caller, IRIS_WIRE_ERROR_REPLY);
-  kept_assert_result (scene->client, item, "secret");
+  persistent_assert_result (scene->client, item, "secret");
   client_ack (scene->client, 2);
   return HIDDEN;
 }
@@ -261,7 +261,7 @@ probe_more (Scene *scene)
 static void
 send_cancel (Client *client, guint64 item)
 {
-  kept_ask (client, IRIS_WIRE_CANCEL, item);
+  persistent_ask (client, IRIS_WIRE_CANCEL, item);
 }
 
 static char
@@ -269,7 +269,7 @@ probe_cancel (Scene *scene)
 {
   guint64 item = submit_waiting (scene->client, NULL);
   char seen = judge (scene, send_cancel, item);
-  ck_assert_uint_eq (kept_get_state (scene->client, item, seen == REACHED ? GIVE_UP_MS : 0),
+  ck_assert_uint_eq (persistent_get_state (scene->client, item, seen == REACHED ? GIVE_UP_MS : 0),
                      seen == REACHED ? IRIS_WIRE_STATE_CANCELLED : IRIS_WIRE_STATE_DELAYED);
   return seen;
 }
@@ -283,7 +283,7 @@ probe_cancel_anywhere (Scene *scene)
   message_set_id (&item, scene->client->next_id += 1000000);
   iris_wire_message_set_string (&item, IRIS_WIRE_KEY_SERVICE, "echo", -1);
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DELAY_MS, 3600 * 1000);
-  kept_submit (scene->client, &item);
+  persistent_submit (scene->client, &item);
   client_cancel_anywhere (scene->caller, scene->client->next_id);
   const IrisWireMessage *reply = client_receive (scene->caller);
   char seen = reply->type == IRIS_WIRE_CANCELLING ? REACHED : HIDDEN;
@@ -293,7 +293,7 @@ probe_cancel_anywhere (Scene *scene)
       client_cancel (scene->client, message_get_id (&item));
       client_receive_type (scene->client, IRIS_WIRE_CANCELLING);
     }
-  client_receive_ending (scene->client);
+  client_receive_completion (scene->client);
   client_ack (scene->client, 1);
   return seen;
 }
@@ -301,7 +301,7 @@ probe_cancel_anywhere (Scene *scene)
 static void
 send_fetch (Client *client, guint64 item)
 {
-  kept_ask (client, IRIS_WIRE_FETCH, item);
+  persistent_ask (client, IRIS_WIRE_FETCH, item);
 }
 
 static char
@@ -313,7 +313,7 @@ probe_fetch (Scene *scene)
 static void
 send_show (Client *client, guint64 item)
 {
-  kept_ask (client, IRIS_WIRE_SHOW, item);
+  persistent_ask (client, IRIS_WIRE_SHOW, item);
 }
 
 static char
@@ -352,7 +352,7 @@ probe_list (Scene *scene)
 static void
 send_kick (Client *client, guint64 item)
 {
-  kept_ask (client, IRIS_WIRE_KICK, item);
+  persistent_ask (client, IRIS_WIRE_KICK, item);
 }
 
 /* By its number, and among all that are delayed. */
@@ -372,15 +372,15 @@ probe_kick (Scene *scene)
     }
   guint64 patience = seen == REACHED ? GIVE_UP_MS : 0;
   guint32 expected = seen == REACHED ? IRIS_WIRE_STATE_DONE : IRIS_WIRE_STATE_DELAYED;
-  ck_assert_uint_eq (kept_get_state (scene->client, item, patience), expected);
-  ck_assert_uint_eq (kept_get_state (scene->client, second, patience), expected);
+  ck_assert_uint_eq (persistent_get_state (scene->client, item, patience), expected);
+  ck_assert_uint_eq (persistent_get_state (scene->client, second, patience), expected);
   return seen;
 }
 
 static void
 send_bury (Client *client, guint64 item)
 {
-  kept_ask (client, IRIS_WIRE_BURY, item);
+  persistent_ask (client, IRIS_WIRE_BURY, item);
 }
 
 static char
@@ -388,7 +388,7 @@ probe_bury (Scene *scene)
 {
   guint64 item = submit_waiting (scene->client, NULL);
   char seen = judge (scene, send_bury, item);
-  ck_assert_uint_eq (kept_get_state (scene->client, item, 0),
+  ck_assert_uint_eq (persistent_get_state (scene->client, item, 0),
                      seen == REACHED ? IRIS_WIRE_STATE_BURIED : IRIS_WIRE_STATE_DELAYED);
   return seen;
 }
@@ -423,7 +423,7 @@ probe_drain (Scene *scene)
 }
 
 static char
-probe_staff (Scene *scene)
+probe_set_workers (Scene *scene)
 {
   IrisWireMessage request;
   client_init_message (scene->caller, &request, IRIS_WIRE_SET_WORKERS);
@@ -491,7 +491,7 @@ probe_lease (Scene *scene, IrisWireType type)
   IrisWireMessage answer;
   iris_wire_message_init (&answer, type, lease);
   if (type == IRIS_WIRE_FAIL)
-    iris_wire_message_set_string (&answer, IRIS_WIRE_KEY_SENTENCE, "no", -1);
+    iris_wire_message_set_string (&answer, IRIS_WIRE_KEY_MESSAGE, "no", -1);
   if (type == IRIS_WIRE_REPORT)
     iris_wire_message_set_uint (&answer, IRIS_WIRE_KEY_FRACTION, 1);
   if (type == IRIS_WIRE_DONE)
@@ -556,7 +556,7 @@ const OwnerRow owner_rows[] = {
   { IRIS_WIRE_KICK, "KICK", probe_kick, "AAH R" },
   { IRIS_WIRE_BURY, "BURY", probe_bury, "AAH R" },
   { IRIS_WIRE_DRAIN, "DRAIN", probe_drain, "RAR R" },
-  { IRIS_WIRE_SET_WORKERS, "SET_WORKERS", probe_staff, "RAR R" },
+  { IRIS_WIRE_SET_WORKERS, "SET_WORKERS", probe_set_workers, "RAR R" },
   { IRIS_WIRE_READY, "READY", probe_ready, "AAH R" },
   { IRIS_WIRE_DONE, "DONE", probe_done, "HHH H" },
   { IRIS_WIRE_FAIL, "FAIL", probe_fail, "HHH H" },

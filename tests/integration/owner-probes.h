@@ -7,10 +7,10 @@
 #include "irisd-home.h"
 #include "irisd-visitor.h"
 
-#define OWNER    65533
-#define OTHER    65532
-#define OPERATOR 65531
-#define STRANGER 65534
+#define OWNER     65533
+#define OTHER     65532
+#define OPERATOR  65531
+#define NO_ACCESS 65534
 
 #define CONFIG "[access]\nusers = 65533;65532;65531\noperators = 65531\n"
 

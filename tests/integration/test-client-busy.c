@@ -123,7 +123,7 @@ START_TEST (an_item_waits_as_long_as_it_may)
   ck_assert_uint_eq (n_well, 1);
   g_clear_object (&client);
   /* 0: no waiting. */
-  client_receive_ending (other);
+  client_receive_completion (other);
   client_ack (other, 1);
   g_autofree char *again = gate_new (irisd, "again");
   client_submit_command (other, NULL,
@@ -135,7 +135,7 @@ START_TEST (an_item_waits_as_long_as_it_may)
   wait_for (2);
   ck_assert (g_error_matches (last_error, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_BUSY));
   gate_open (again);
-  client_receive_ending (other);
+  client_receive_completion (other);
   g_clear_object (&client);
   client_free (g_steal_pointer (&other));
   finish ();
@@ -220,7 +220,7 @@ START_TEST (a_full_irisd_is_not_asked_all_the_time)
   ck_assert_uint_eq (n_well, N_CLIENTS * N_EACH - withdrawn);
   for (guint i = 0; i < N_CLIENTS; i++)
     g_object_unref (clients[i]);
-  client_receive_ending (other);
+  client_receive_completion (other);
   client_free (g_steal_pointer (&other));
   finish ();
 }
@@ -244,14 +244,14 @@ START_TEST (what_waits_behind_a_refused_item_gives_up_with_it)
   ck_assert (g_error_matches (last_error, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_BUSY));
   ck_assert_ptr_null (iris_client_get_busy_reason (client));
   gate_open (gate);
-  client_receive_ending (other);
+  client_receive_completion (other);
   g_clear_object (&client);
   client_free (g_steal_pointer (&other));
   finish ();
 }
 END_TEST
 
-START_TEST (a_crowded_irisd_is_greeted_again)
+START_TEST (hello_is_sent_again_to_a_busy_irisd)
 {
   start ("[limits]\nmax-peers = 1\n");
   g_autoptr (Client) other = client_hello (irisd->front);
@@ -297,7 +297,7 @@ main (void)
   tcase_add_test (tcase, a_fetch_is_sent_again_too);
   tcase_add_test (tcase, a_full_irisd_is_not_asked_all_the_time);
   tcase_add_test (tcase, what_waits_behind_a_refused_item_gives_up_with_it);
-  tcase_add_test (tcase, a_crowded_irisd_is_greeted_again);
+  tcase_add_test (tcase, hello_is_sent_again_to_a_busy_irisd);
   suite_add_tcase (suite, tcase);
   return core_test_run (suite);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * irisctl kick, bury, drain and staff, and their effect in list and places.
+ * irisctl kick, bury, drain and set-workers, and their effect in list and places.
  */
 #include "irisctl-fixture.h"
 #include "irisd-home.h"
@@ -132,16 +132,16 @@ START_TEST (wrong_arguments_are_told)
   assert_status (2);
   irisctl ("drain", "nowhere");
   assert_status (2);
-  irisctl ("staff", "0", "none");
+  irisctl ("set-workers", "0", "none");
   assert_status (2);
-  irisctl ("staff", "0", "1000");
+  irisctl ("set-workers", "0", "1000");
   assert_status (1);
   irisctl ("submit", "--class", "volatile", "--bury", "echo", "x");
   assert_status (2);
 }
 END_TEST
 
-START_TEST (places_are_drained_and_staffed_and_say_so)
+START_TEST (places_are_drained_and_get_other_numbers_of_workers)
 {
   irisctl ("drain", "1", "--json");
   ck_assert_int_eq (changed (), 1);
@@ -163,7 +163,7 @@ START_TEST (places_are_drained_and_staffed_and_say_so)
   ck_assert_str_eq (out, "resumed 1 place\n");
   irisctl ("send", "--place", "1", "--strict", "echo", "x");
   assert_status (0);
-  irisctl ("staff", "0", "1");
+  irisctl ("set-workers", "0", "1");
   assert_status (0);
   ck_assert_str_eq (out, "changed 0 places\n");
 }
@@ -179,7 +179,7 @@ main (void)
   tcase_add_test (tcase, a_buried_item_is_listed_exported_and_kicked);
   tcase_add_test (tcase, what_waits_is_buried_and_kicked_by_its_number);
   tcase_add_test (tcase, wrong_arguments_are_told);
-  tcase_add_test (tcase, places_are_drained_and_staffed_and_say_so);
+  tcase_add_test (tcase, places_are_drained_and_get_other_numbers_of_workers);
   suite_add_tcase (suite, tcase);
   return core_test_run (suite);
 }

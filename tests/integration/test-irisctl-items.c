@@ -42,7 +42,7 @@ submitted (void)
   return g_strndup (out, strcspn (out, "\n"));
 }
 
-START_TEST (kept_items_survive_and_are_looked_after)
+START_TEST (persistent_items_survive_and_can_be_watched)
 {
   restart_with_journal ();
   irisctl ("submit", "echo", "hello");
@@ -169,7 +169,7 @@ START_TEST (what_is_exported_can_be_submitted_again)
 }
 END_TEST
 
-START_TEST (what_cannot_be_kept_is_said)
+START_TEST (an_item_that_cannot_be_persistent_is_refused_with_the_reason)
 {
   irisctl ("submit", "echo", "x");
   assert_status (4);
@@ -227,7 +227,7 @@ count_flood_before_other (Client *flood, const char *gate, const char *log)
   collect (quiet, NULL);
   assert_status (0);
   for (guint i = 0; i < FLOOD + 1; i++)
-    client_receive_ending (flood);
+    client_receive_completion (flood);
 
   g_autofree char *text = NULL;
   ck_assert (g_file_get_contents (log, &text, NULL, NULL));
@@ -307,10 +307,10 @@ main (void)
   TCase *tcase = tcase_create ("irisctl-items");
 
   tcase_add_checked_fixture (tcase, set_up, tear_down);
-  tcase_add_test (tcase, kept_items_survive_and_are_looked_after);
+  tcase_add_test (tcase, persistent_items_survive_and_can_be_watched);
   tcase_add_test (tcase, two_dashes_end_the_options_and_are_no_argument);
   tcase_add_test (tcase, what_is_exported_can_be_submitted_again);
-  tcase_add_test (tcase, what_cannot_be_kept_is_said);
+  tcase_add_test (tcase, an_item_that_cannot_be_persistent_is_refused_with_the_reason);
   tcase_add_test (tcase, a_flood_of_one_client_does_not_hold_up_another);
   tcase_add_test (tcase, clients_take_turns_at_the_slots_of_commands);
   tcase_add_test (tcase, items_wait_for_a_time_and_for_each_other);

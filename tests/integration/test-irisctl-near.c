@@ -50,7 +50,7 @@ START_TEST (an_item_is_near_another_or_a_path)
 }
 END_TEST
 
-START_TEST (what_is_not_remembered_is_an_error_for_who_insists)
+START_TEST (an_unknown_place_is_an_error_for_a_strict_near_hint)
 {
   irisctl ("send", "--near", "4711", "echo", "hello");
   expect_hello ();
@@ -192,7 +192,7 @@ main (void)
   TCase *near = tcase_create ("near"), *busy = tcase_create ("busy");
   tcase_add_checked_fixture (near, set_up, tear_down);
   tcase_add_test (near, an_item_is_near_another_or_a_path);
-  tcase_add_test (near, what_is_not_remembered_is_an_error_for_who_insists);
+  tcase_add_test (near, an_unknown_place_is_an_error_for_a_strict_near_hint);
   tcase_add_test (near, map_sends_each_file_to_where_it_was);
   tcase_add_test (near, parts_are_printed_and_progress_is_told);
   tcase_add_checked_fixture (busy, set_up_busy, tear_down);

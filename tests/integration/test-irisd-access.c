@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define STRANGER 65534
-#define FRIEND   65533
+#define NO_ACCESS 65534
+#define FRIEND    65533
 
 /* The outcome for the other user. */
 enum
@@ -179,7 +179,7 @@ START_TEST (the_sockets_are_the_owners_alone)
       open_way (irisd);
       ck_assert_int_eq (chmod (irisd->dir, 0711), 0);
       ck_assert_int_eq (chmod (irisd->front + strlen ("ipc://"), 0666), 0);
-      ck_assert_int_eq (visit_as (irisd->front, STRANGER, NULL, NULL), NO_ANSWER);
+      ck_assert_int_eq (visit_as (irisd->front, NO_ACCESS, NULL, NULL), NO_ANSWER);
       g_autofree char *log = irisd_read_log (irisd);
       ck_assert_ptr_nonnull (strstr (log, "refused a connection of user 65534"));
     }
@@ -189,7 +189,7 @@ START_TEST (the_sockets_are_the_owners_alone)
 }
 END_TEST
 
-START_TEST (whom_the_configuration_names_is_let_in_to_compute_and_no_more)
+START_TEST (users_that_the_configuration_names_may_compute_and_no_more)
 {
   if (!is_root ())
     return;
@@ -202,7 +202,7 @@ START_TEST (whom_the_configuration_names_is_let_in_to_compute_and_no_more)
   ck_assert_int_eq (visit_as (irisd->front, FRIEND, "echo", NULL), RAN);
   ck_assert_int_eq (visit_as (irisd->front, FRIEND, "command", NULL), REFUSED);
   ck_assert_int_eq (visit_as (irisd->front, FRIEND, "sha256", "/etc/passwd"), REFUSED);
-  ck_assert_int_eq (visit_as (irisd->front, STRANGER, NULL, NULL), NO_ANSWER);
+  ck_assert_int_eq (visit_as (irisd->front, NO_ACCESS, NULL, NULL), NO_ANSWER);
   irisd_finish (irisd);
 }
 END_TEST
@@ -215,9 +215,9 @@ START_TEST (each_rule_is_about_one_thing)
                               ONE_WORKER, NULL);
   open_way (irisd);
   ck_assert_int_eq (visit_as (irisd->front, FRIEND, "command", NULL), RAN);
-  ck_assert_int_eq (visit_as (irisd->front, STRANGER, "command", NULL), REFUSED);
+  ck_assert_int_eq (visit_as (irisd->front, NO_ACCESS, "command", NULL), REFUSED);
   ck_assert_int_eq (visit_as (irisd->front, FRIEND, "sha256", "/etc/passwd"), REFUSED);
-  ck_assert_int_eq (visit_as (irisd->front, STRANGER, "sha256", "/etc/passwd"), RAN);
+  ck_assert_int_eq (visit_as (irisd->front, NO_ACCESS, "sha256", "/etc/passwd"), RAN);
   irisd_finish (irisd);
 }
 END_TEST
@@ -246,8 +246,8 @@ START_TEST (not_even_the_owner_if_the_configuration_says_so)
   client_submit_command (client, NULL, (const char *const[]){ "true", NULL });
   assert_error (client_receive (client), IRIS_WIRE_ERROR_NOT_PERMITTED);
   ck_assert (!client->message.ends);
-  g_autofree char *sentence = iris_wire_string_dup (&client->message.sentence);
-  ck_assert_ptr_nonnull (strstr (sentence, "[access] commands"));
+  g_autofree char *reason = iris_wire_string_dup (&client->message.message);
+  ck_assert_ptr_nonnull (strstr (reason, "[access] commands"));
   client_submit_path (client, "wordcount", "/etc/passwd");
   assert_error (client_receive (client), IRIS_WIRE_ERROR_NOT_PERMITTED);
   client_submit (client, "wordcount", "a b", 3, IRIS_PLACE_ANY, FALSE);
@@ -310,7 +310,7 @@ main (int argc, char **argv)
   Suite *suite = suite_create ("irisd-access");
   TCase *access = tcase_create ("access");
   tcase_add_test (access, the_sockets_are_the_owners_alone);
-  tcase_add_test (access, whom_the_configuration_names_is_let_in_to_compute_and_no_more);
+  tcase_add_test (access, users_that_the_configuration_names_may_compute_and_no_more);
   tcase_add_test (access, each_rule_is_about_one_thing);
   tcase_add_test (access, one_user_cannot_take_all_connections);
   tcase_add_test (access, not_even_the_owner_if_the_configuration_says_so);

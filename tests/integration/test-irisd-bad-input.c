@@ -379,12 +379,12 @@ END_TEST
 START_TEST (over_tcp_programs_and_files_are_out_of_reach)
 {
   const char *const argv[] = { "id", NULL };
-  g_autoptr (Client) stranger = client_hello (irisd->tcp);
-  client_submit_command (stranger, NULL, argv);
-  assert_error (client_receive (stranger), IRIS_WIRE_ERROR_NOT_PERMITTED);
-  client_submit_path (stranger, "sha256", "/etc/passwd");
-  assert_error (client_receive (stranger), IRIS_WIRE_ERROR_NOT_PERMITTED);
-  be_served (stranger);
+  g_autoptr (Client) guest = client_hello (irisd->tcp);
+  client_submit_command (guest, NULL, argv);
+  assert_error (client_receive (guest), IRIS_WIRE_ERROR_NOT_PERMITTED);
+  client_submit_path (guest, "sha256", "/etc/passwd");
+  assert_error (client_receive (guest), IRIS_WIRE_ERROR_NOT_PERMITTED);
+  be_served (guest);
 
   client_submit_path (good, "sha256", "/etc/passwd");
   client_receive_type (good, IRIS_WIRE_RESULT);

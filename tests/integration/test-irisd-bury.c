@@ -55,7 +55,7 @@ tear_down (void)
 static void
 fill_reader (IrisWireMessage *item, const char *path, guint klass)
 {
-  kept_fill (client, item, "sha256", "", klass);
+  persistent_fill (client, item, "sha256", "", klass);
   iris_wire_message_set_string (item, IRIS_WIRE_KEY_PATH, path, -1);
   iris_wire_message_set_boolean (item, IRIS_WIRE_KEY_BURY, TRUE);
 }
@@ -63,7 +63,7 @@ fill_reader (IrisWireMessage *item, const char *path, guint klass)
 static void
 fill_delayed (IrisWireMessage *item)
 {
-  kept_fill (client, item, "echo", "later", IRIS_WIRE_CLASS_DURABLE);
+  persistent_fill (client, item, "echo", "later", IRIS_WIRE_CLASS_DURABLE);
   iris_wire_message_set_uint (item, IRIS_WIRE_KEY_DELAY_MS, HOUR_MS);
   iris_wire_message_set_boolean (item, IRIS_WIRE_KEY_DETACH, TRUE);
 }
@@ -73,7 +73,7 @@ submit_delayed (void)
 {
   IrisWireMessage item;
   fill_delayed (&item);
-  return kept_submit (client, &item);
+  return persistent_submit (client, &item);
 }
 
 static void
@@ -85,7 +85,7 @@ make_file (const char *path)
 static const IrisWireMessage *
 ask_kick (guint64 item)
 {
-  kept_ask (client, IRIS_WIRE_KICK, item);
+  persistent_ask (client, IRIS_WIRE_KICK, item);
   return client_receive (client);
 }
 
@@ -102,13 +102,13 @@ kick_some (IrisWireState state, guint count)
 }
 
 static const IrisWireMessage *
-ask_bury (guint64 item, const char *sentence)
+ask_bury (guint64 item, const char *reason)
 {
   IrisWireMessage bury;
   client_init_message (client, &bury, IRIS_WIRE_BURY);
   iris_wire_message_set_uint (&bury, IRIS_WIRE_KEY_ITEM, item);
-  if (sentence != NULL)
-    iris_wire_message_set_string (&bury, IRIS_WIRE_KEY_SENTENCE, sentence, -1);
+  if (reason != NULL)
+    iris_wire_message_set_string (&bury, IRIS_WIRE_KEY_MESSAGE, reason, -1);
   client_send (client, &bury);
   return client_receive (client);
 }
@@ -124,7 +124,7 @@ assert_changed (const IrisWireMessage *reply, guint count)
 static void
 assert_state (guint64 item, IrisWireState state)
 {
-  ck_assert_str_eq (iris_wire_state_name (kept_get_state (client, item, 0)),
+  ck_assert_str_eq (iris_wire_state_name (persistent_get_state (client, item, 0)),
                     iris_wire_state_name (state));
 }
 
@@ -132,7 +132,7 @@ assert_state (guint64 item, IrisWireState state)
 static void
 await_state (guint64 item, IrisWireState state)
 {
-  while (kept_get_state (client, item, 0) != (guint32) state)
+  while (persistent_get_state (client, item, 0) != (guint32) state)
     ;
 }
 
@@ -153,13 +153,13 @@ START_TEST (an_item_that_is_out_of_tries_is_buried_survives_and_runs_when_it_is_
   g_autofree char *script = g_strdup_printf ("echo no >&2; cat %s", file);
   const char *const args[] = { "sh", "-c", script, NULL };
   IrisWireMessage item;
-  kept_fill (client, &item, "command", "", IRIS_WIRE_CLASS_DURABLE);
+  persistent_fill (client, &item, "command", "", IRIS_WIRE_CLASS_DURABLE);
   iris_wire_message_set_args (&item, args);
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_RETRIES, 2);
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_BACKOFF_MS, 0);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_BURY, TRUE);
-  guint64 number = kept_submit (client, &item);
-  const IrisWireMessage *told = client_receive_ending (client);
+  guint64 number = persistent_submit (client, &item);
+  const IrisWireMessage *told = client_receive_completion (client);
   assert_error (told, IRIS_WIRE_ERROR_BURIED);
   ck_assert_uint_eq (told->item, number);
   ck_assert_uint_eq (told->attempts, 3);
@@ -173,25 +173,25 @@ START_TEST (an_item_that_is_out_of_tries_is_buried_survives_and_runs_when_it_is_
       ck_assert_uint_eq (list->items[0].state, IRIS_WIRE_STATE_BURIED);
       ck_assert_uint_eq (list->items[0].attempts, 3);
       ck_assert_uint_eq (list->items[0].code, IRIS_WIRE_ERROR_SERVICE_FAILED);
-      ck_assert_msg (strstr (list->items[0].sentence, "status 1: cat: ") != NULL, "%s",
-                     list->items[0].sentence);
+      ck_assert_msg (strstr (list->items[0].message, "status 1: cat: ") != NULL, "%s",
+                     list->items[0].message);
       ck_assert_uint_eq (list->items[0].ended_ms, 0);
       begin_again (round == 0);
     }
-  const IrisWireMessage *ending = kept_fetch (client, number, GIVE_UP_MS);
-  assert_error (ending, IRIS_WIRE_ERROR_BURIED);
-  ck_assert (ending->ends);
+  const IrisWireMessage *completion = persistent_fetch (client, number, GIVE_UP_MS);
+  assert_error (completion, IRIS_WIRE_ERROR_BURIED);
+  ck_assert (completion->ends);
   client_ack (client, 1);
-  ck_assert_uint_eq (kept_get_state (client, number, GIVE_UP_MS), IRIS_WIRE_STATE_BURIED);
+  ck_assert_uint_eq (persistent_get_state (client, number, GIVE_UP_MS), IRIS_WIRE_STATE_BURIED);
 
   make_file (file);
   assert_changed (ask_kick (number), 1);
   begin_again (TRUE);
-  const IrisWireMessage *result = kept_fetch (client, number, GIVE_UP_MS);
+  const IrisWireMessage *result = persistent_fetch (client, number, GIVE_UP_MS);
   ck_assert_uint_eq (result->type, IRIS_WIRE_RESULT);
   ck_assert_uint_eq (result->attempts, 1);
   client_ack (client, 1);
-  ck_assert_uint_eq (kept_count (client), 0);
+  ck_assert_uint_eq (persistent_count (client), 0);
 }
 END_TEST
 
@@ -199,23 +199,23 @@ START_TEST (only_what_fails_is_buried)
 {
   const char *const args[] = { "sleep", "1000", NULL };
   IrisWireMessage item;
-  kept_fill (client, &item, "echo", "fine", IRIS_WIRE_CLASS_RELAXED);
+  persistent_fill (client, &item, "echo", "fine", IRIS_WIRE_CLASS_RELAXED);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_BURY, TRUE);
-  kept_submit (client, &item);
+  persistent_submit (client, &item);
   client_receive_type (client, IRIS_WIRE_RESULT);
 
-  kept_fill (client, &item, "command", "", IRIS_WIRE_CLASS_DURABLE);
+  persistent_fill (client, &item, "command", "", IRIS_WIRE_CLASS_DURABLE);
   iris_wire_message_set_args (&item, args);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_BURY, TRUE);
   guint64 id = message_get_id (&item);
-  guint64 number = kept_submit (client, &item);
+  guint64 number = persistent_submit (client, &item);
   await_state (number, IRIS_WIRE_STATE_RUNNING);
   client_cancel (client, id);
   client_receive_type (client, IRIS_WIRE_CANCELLING);
-  assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_CANCELLED);
+  assert_error (client_receive_completion (client), IRIS_WIRE_ERROR_CANCELLED);
   assert_state (number, IRIS_WIRE_STATE_CANCELLED);
 
-  kept_fill (client, &item, "echo", "", IRIS_WIRE_CLASS_VOLATILE);
+  persistent_fill (client, &item, "echo", "", IRIS_WIRE_CLASS_VOLATILE);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_BURY, TRUE);
   client_send (client, &item);
   assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
@@ -232,12 +232,12 @@ START_TEST (what_waits_can_be_buried_wherever_it_does)
   for (guint i = 0; i < 5; i++)
     {
       IrisWireMessage item;
-      kept_fill (client, &item, "echo", "x",
-                 i % 2 == 0 ? IRIS_WIRE_CLASS_DURABLE : IRIS_WIRE_CLASS_RELAXED);
+      persistent_fill (client, &item, "echo", "x",
+                       i % 2 == 0 ? IRIS_WIRE_CLASS_DURABLE : IRIS_WIRE_CLASS_RELAXED);
       iris_wire_message_set_int (&item, IRIS_WIRE_KEY_HINT, 0);
       iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_STRICT, TRUE);
       iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
-      numbers[i] = kept_submit (client, &item);
+      numbers[i] = persistent_submit (client, &item);
       assert_state (numbers[i], IRIS_WIRE_STATE_QUEUED);
     }
   numbers[5] = submit_delayed ();
@@ -249,7 +249,7 @@ START_TEST (what_waits_can_be_buried_wherever_it_does)
     }
   g_autoptr (IrisWirePersistentList) list = list_buried ();
   ck_assert_uint_eq (list->n_items, G_N_ELEMENTS (numbers));
-  ck_assert_str_eq (list->items[0].sentence, "not now");
+  ck_assert_str_eq (list->items[0].message, "not now");
   ck_assert_uint_eq (list->items[0].code, IRIS_WIRE_ERROR_BURIED);
 
   /* Kicked while the scheduler still has the buried job. */
@@ -261,7 +261,7 @@ START_TEST (what_waits_can_be_buried_wherever_it_does)
   gate_open (gate);
   for (guint i = 0; i < 5; i++)
     {
-      kept_assert_result (client, numbers[i], "x");
+      persistent_assert_result (client, numbers[i], "x");
       client_ack (client, 1);
     }
   assert_state (numbers[5], IRIS_WIRE_STATE_BURIED);
@@ -270,13 +270,13 @@ START_TEST (what_waits_can_be_buried_wherever_it_does)
 }
 END_TEST
 
-START_TEST (who_waits_for_an_item_is_told_that_it_is_buried)
+START_TEST (a_waiting_fetch_is_told_that_the_item_is_buried)
 {
   IrisWireMessage item;
   fill_delayed (&item);
   item.detach = FALSE;
   guint64 id = message_get_id (&item);
-  guint64 number = kept_submit (client, &item);
+  guint64 number = persistent_submit (client, &item);
   g_autoptr (Client) other = client_hello (irisd->front);
   IrisWireMessage request;
   client_init_message (other, &request, IRIS_WIRE_FETCH);
@@ -285,7 +285,7 @@ START_TEST (who_waits_for_an_item_is_told_that_it_is_buried)
   client_send (other, &request);
   client_call (other, IRIS_WIRE_PING, IRIS_WIRE_PONG);
 
-  kept_ask (client, IRIS_WIRE_BURY, number);
+  persistent_ask (client, IRIS_WIRE_BURY, number);
   gboolean told = FALSE, changed = FALSE;
   while (!told || !changed)
     {
@@ -301,9 +301,9 @@ START_TEST (who_waits_for_an_item_is_told_that_it_is_buried)
         }
     }
   client_ack (client, 1);
-  const IrisWireMessage *ending = client_receive_ending (other);
-  assert_error (ending, IRIS_WIRE_ERROR_BURIED);
-  ck_assert_uint_eq (ending->item, number);
+  const IrisWireMessage *completion = client_receive_completion (other);
+  assert_error (completion, IRIS_WIRE_ERROR_BURIED);
+  ck_assert_uint_eq (completion->item, number);
   client_ack (other, 1);
   assert_state (number, IRIS_WIRE_STATE_BURIED);
 }
@@ -313,16 +313,16 @@ START_TEST (what_runs_or_has_ended_or_never_was_is_not_buried)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   IrisWireMessage item;
-  kept_fill (client, &item, "hold", "", IRIS_WIRE_CLASS_DURABLE);
+  persistent_fill (client, &item, "hold", "", IRIS_WIRE_CLASS_DURABLE);
   iris_wire_message_set_string (&item, IRIS_WIRE_KEY_PATH, gate, -1);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
-  guint64 number = kept_submit (client, &item);
+  guint64 number = persistent_submit (client, &item);
   close (gate_wait (gate));
   assert_state (number, IRIS_WIRE_STATE_RUNNING);
   assert_error (ask_bury (number, NULL), IRIS_WIRE_ERROR_BAD_ARGUMENT);
   assert_error (ask_kick (number), IRIS_WIRE_ERROR_BAD_ARGUMENT);
   gate_open (gate);
-  ck_assert_uint_eq (kept_get_state (client, number, GIVE_UP_MS), IRIS_WIRE_STATE_DONE);
+  ck_assert_uint_eq (persistent_get_state (client, number, GIVE_UP_MS), IRIS_WIRE_STATE_DONE);
   assert_error (ask_bury (number, NULL), IRIS_WIRE_ERROR_BAD_ARGUMENT);
   assert_error (ask_kick (number), IRIS_WIRE_ERROR_BAD_ARGUMENT);
   assert_error (ask_bury (number + 1000, NULL), IRIS_WIRE_ERROR_NO_SUCH_ITEM);
@@ -339,12 +339,12 @@ START_TEST (delayed_items_are_kicked_by_number_and_all_together)
       await_state (numbers[i], IRIS_WIRE_STATE_DELAYED);
     }
   assert_changed (ask_kick (numbers[3]), 1);
-  kept_assert_result (client, numbers[3], "later");
+  persistent_assert_result (client, numbers[3], "later");
   ck_assert_uint_eq (kick_some (IRIS_WIRE_STATE_DELAYED, 2), 2);
   ck_assert_uint_eq (kick_some (IRIS_WIRE_STATE_DELAYED, 0), 3);
   ck_assert_uint_eq (kick_some (IRIS_WIRE_STATE_DELAYED, 0), 0);
   for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
-    kept_assert_result (client, numbers[i], "later");
+    persistent_assert_result (client, numbers[i], "later");
 }
 END_TEST
 
@@ -353,9 +353,9 @@ START_TEST (an_item_says_whether_a_worker_process_has_it)
   g_autoptr (Client) worker = client_hello (irisd->front);
   client_enroll (worker, "work", 0);
   IrisWireMessage item;
-  kept_fill (client, &item, "work", "x", IRIS_WIRE_CLASS_DURABLE);
+  persistent_fill (client, &item, "work", "x", IRIS_WIRE_CLASS_DURABLE);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
-  guint64 number = kept_submit (client, &item);
+  guint64 number = persistent_submit (client, &item);
   assert_state (number, IRIS_WIRE_STATE_QUEUED);
   client_enroll (worker, "work", 1);
   client_receive_type (worker, IRIS_WIRE_LEASE);
@@ -381,16 +381,16 @@ START_TEST (an_item_says_whether_a_worker_process_has_it)
   IrisWireMessage done;
   iris_wire_message_init (&done, IRIS_WIRE_DONE, lease->request_id);
   client_send (worker, &done);
-  kept_assert_result (client, number, "");
+  persistent_assert_result (client, number, "");
 }
 END_TEST
 
-START_TEST (a_kept_item_can_be_had_as_it_was_submitted)
+START_TEST (a_persistent_item_can_be_had_as_it_was_submitted)
 {
   IrisWireMessage item, request;
   fill_delayed (&item);
   iris_wire_message_set_string (&item, IRIS_WIRE_KEY_KEY, "k-1", -1);
-  guint64 number = kept_submit (client, &item);
+  guint64 number = persistent_submit (client, &item);
   assert_changed (ask_bury (number, NULL), 1);
   begin_again (TRUE);
 
@@ -410,8 +410,8 @@ START_TEST (a_kept_item_can_be_had_as_it_was_submitted)
   ck_assert_int_eq (strncmp (item.key.data, "k-1", 3), 0);
   client_ack (client, 1); /* it took a credit */
 
-  number = kept_submit_echo (client, "gone", IRIS_WIRE_CLASS_DURABLE, TRUE);
-  kept_get_state (client, number, GIVE_UP_MS);
+  number = persistent_submit_echo (client, "gone", IRIS_WIRE_CLASS_DURABLE, TRUE);
+  persistent_get_state (client, number, GIVE_UP_MS);
   client_init_message (client, &request, IRIS_WIRE_SHOW);
   iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_ITEM, number);
   iris_wire_message_set_boolean (&request, IRIS_WIRE_KEY_PAYLOAD, TRUE);
@@ -423,7 +423,7 @@ END_TEST
 static void
 fill_after (IrisWireMessage *item, const guint64 *after)
 {
-  kept_fill (client, item, "echo", "second", IRIS_WIRE_CLASS_VOLATILE);
+  persistent_fill (client, item, "echo", "second", IRIS_WIRE_CLASS_VOLATILE);
   iris_wire_message_set_numbers (item, IRIS_WIRE_KEY_AFTER, after, 1);
 }
 
@@ -432,7 +432,7 @@ START_TEST (what_comes_after_a_buried_item_waits_unless_irisd_ends)
   IrisWireMessage item;
   guint64 number = submit_delayed ();
   fill_after (&item, &number);
-  kept_submit (client, &item);
+  persistent_submit (client, &item);
   assert_changed (ask_bury (number, NULL), 1);
   assert_changed (ask_kick (number), 1);
   await_state (number, IRIS_WIRE_STATE_DELAYED);
@@ -444,9 +444,9 @@ START_TEST (what_comes_after_a_buried_item_waits_unless_irisd_ends)
   assert_changed (ask_bury (number, NULL), 1);
   begin_again (TRUE);
   fill_after (&item, &number);
-  kept_submit (client, &item);
+  persistent_submit (client, &item);
   irisd_signal (irisd, SIGTERM);
-  assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_SHUTTING_DOWN);
+  assert_error (client_receive_completion (client), IRIS_WIRE_ERROR_SHUTTING_DOWN);
   ck_assert_int_eq (irisd_wait (irisd), 0);
   client_free (client);
   irisd_release (irisd);
@@ -461,9 +461,9 @@ START_TEST (a_buried_item_is_cancelled_by_its_number)
   guint64 number = submit_delayed ();
   fill_after (&item, &number);
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_AFTER_HOW, IRIS_WIRE_AFTER_SUCCESS);
-  kept_submit (client, &item);
+  persistent_submit (client, &item);
   assert_changed (ask_bury (number, NULL), 1);
-  kept_ask (client, IRIS_WIRE_CANCEL, number);
+  persistent_ask (client, IRIS_WIRE_CANCEL, number);
   gboolean cancelling = FALSE, failed = FALSE;
   while (!cancelling || !failed)
     {
@@ -477,9 +477,9 @@ START_TEST (a_buried_item_is_cancelled_by_its_number)
   client_ack (client, 1);
   begin_again (TRUE);
   assert_state (number, IRIS_WIRE_STATE_CANCELLED);
-  assert_error (kept_fetch (client, number, 0), IRIS_WIRE_ERROR_CANCELLED);
+  assert_error (persistent_fetch (client, number, 0), IRIS_WIRE_ERROR_CANCELLED);
   client_ack (client, 1);
-  kept_ask (client, IRIS_WIRE_CANCEL, number);
+  persistent_ask (client, IRIS_WIRE_CANCEL, number);
   assert_error (client_receive (client), IRIS_WIRE_ERROR_NOT_FOUND);
 }
 END_TEST
@@ -493,10 +493,11 @@ START_TEST (items_that_are_kicked_under_load_end_once_each)
       IrisWireMessage item;
       fill_reader (&item, file, i % 8 == 0 ? IRIS_WIRE_CLASS_DURABLE : IRIS_WIRE_CLASS_RELAXED);
       iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
-      numbers[i] = kept_submit (client, &item);
+      numbers[i] = persistent_submit (client, &item);
     }
   for (guint i = 0; i < N_LOAD; i++)
-    ck_assert_uint_eq (kept_get_state (client, numbers[i], GIVE_UP_MS), IRIS_WIRE_STATE_BURIED);
+    ck_assert_uint_eq (persistent_get_state (client, numbers[i], GIVE_UP_MS),
+                       IRIS_WIRE_STATE_BURIED);
   make_file (file);
 
   g_autoptr (Client) other = client_hello (irisd->front);
@@ -508,22 +509,22 @@ START_TEST (items_that_are_kicked_under_load_end_once_each)
       kicked += n = kick_some (IRIS_WIRE_STATE_BURIED, 64);
       for (; echoes > 64; echoes--)
         {
-          client_receive_ending (other);
+          client_receive_completion (other);
           client_ack (other, 1);
         }
     }
   while (n > 0);
   ck_assert_uint_eq (kicked, N_LOAD);
   for (; echoes > 0; echoes--)
-    ck_assert_uint_eq (client_receive_ending (other)->type, IRIS_WIRE_RESULT);
+    ck_assert_uint_eq (client_receive_completion (other)->type, IRIS_WIRE_RESULT);
   for (guint i = 0; i < N_LOAD; i++)
     {
-      const IrisWireMessage *result = kept_fetch (client, numbers[i], GIVE_UP_MS);
+      const IrisWireMessage *result = persistent_fetch (client, numbers[i], GIVE_UP_MS);
       ck_assert_uint_eq (result->type, IRIS_WIRE_RESULT);
       ck_assert_uint_eq (result->item, numbers[i]);
       client_ack (client, 1);
     }
-  ck_assert_uint_eq (kept_count (client), 0);
+  ck_assert_uint_eq (persistent_count (client), 0);
   g_free (numbers);
 }
 END_TEST
@@ -539,11 +540,11 @@ main (void)
                   an_item_that_is_out_of_tries_is_buried_survives_and_runs_when_it_is_kicked);
   tcase_add_test (tcase, only_what_fails_is_buried);
   tcase_add_test (tcase, what_waits_can_be_buried_wherever_it_does);
-  tcase_add_test (tcase, who_waits_for_an_item_is_told_that_it_is_buried);
+  tcase_add_test (tcase, a_waiting_fetch_is_told_that_the_item_is_buried);
   tcase_add_test (tcase, what_runs_or_has_ended_or_never_was_is_not_buried);
   tcase_add_test (tcase, delayed_items_are_kicked_by_number_and_all_together);
   tcase_add_test (tcase, an_item_says_whether_a_worker_process_has_it);
-  tcase_add_test (tcase, a_kept_item_can_be_had_as_it_was_submitted);
+  tcase_add_test (tcase, a_persistent_item_can_be_had_as_it_was_submitted);
   tcase_add_test (tcase, what_comes_after_a_buried_item_waits_unless_irisd_ends);
   tcase_add_test (tcase, a_buried_item_is_cancelled_by_its_number);
   tcase_add_test (tcase, items_that_are_kicked_under_load_end_once_each);

@@ -41,9 +41,9 @@ START_TEST (a_queued_item_that_is_cancelled_ends_at_once_and_does_not_run)
   client_cancel (client, queued);
   const IrisWireMessage *cancelling = client_receive_type (client, IRIS_WIRE_CANCELLING);
   ck_assert_uint_eq (cancelling->state, IRIS_WIRE_STATE_QUEUED);
-  const IrisWireMessage *ending = client_receive_ending (client);
-  ck_assert_uint_eq (message_get_id (ending), queued);
-  assert_error (ending, IRIS_WIRE_ERROR_CANCELLED);
+  const IrisWireMessage *completion = client_receive_completion (client);
+  ck_assert_uint_eq (message_get_id (completion), queued);
+  assert_error (completion, IRIS_WIRE_ERROR_CANCELLED);
 
   gate_open (gate);
   ck_assert_uint_eq (message_get_id (client_receive_type (client, IRIS_WIRE_RESULT)), running);
@@ -80,10 +80,10 @@ START_TEST (a_running_command_that_is_cancelled_gets_sigterm)
   client_cancel (client, id);
   ck_assert_uint_eq (client_receive_type (client, IRIS_WIRE_CANCELLING)->state,
                      IRIS_WIRE_STATE_RUNNING);
-  const IrisWireMessage *ending = client_receive_ending (client);
-  ck_assert_uint_eq (message_get_id (ending), id);
-  assert_error (ending, IRIS_WIRE_ERROR_CANCELLED);
-  ck_assert_int_eq (ending->signal, SIGTERM);
+  const IrisWireMessage *completion = client_receive_completion (client);
+  ck_assert_uint_eq (message_get_id (completion), id);
+  assert_error (completion, IRIS_WIRE_ERROR_CANCELLED);
+  ck_assert_int_eq (completion->signal, SIGTERM);
 }
 END_TEST
 
@@ -95,9 +95,9 @@ START_TEST (a_command_that_ignores_sigterm_is_killed)
   close (gate_wait (gate));
   client_cancel (client, id);
   client_receive_type (client, IRIS_WIRE_CANCELLING);
-  const IrisWireMessage *ending = client_receive_ending (client);
-  assert_error (ending, IRIS_WIRE_ERROR_CANCELLED);
-  ck_assert_int_eq (ending->signal, SIGKILL);
+  const IrisWireMessage *completion = client_receive_completion (client);
+  assert_error (completion, IRIS_WIRE_ERROR_CANCELLED);
+  ck_assert_int_eq (completion->signal, SIGKILL);
 }
 END_TEST
 
@@ -108,7 +108,7 @@ START_TEST (what_a_cancelled_command_has_started_ends_with_it)
   int fd = gate_wait (gate);
   client_cancel (client, id);
   client_receive_type (client, IRIS_WIRE_CANCELLING);
-  assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_CANCELLED);
+  assert_error (client_receive_completion (client), IRIS_WIRE_ERROR_CANCELLED);
   /* The pipe ends when the last process that can write to it has ended. */
   char byte;
   ck_assert_int_eq (read (fd, &byte, 1), 0);
@@ -154,7 +154,7 @@ START_TEST (an_item_of_any_connection_can_be_cancelled_if_asked_for)
   assert_error (client_receive (at_front), IRIS_WIRE_ERROR_NOT_FOUND);
   client_cancel_anywhere (_i == 0 ? at_front : at_place, running);
   client_receive_type (_i == 0 ? at_front : at_place, IRIS_WIRE_CANCELLING);
-  assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_CANCELLED);
+  assert_error (client_receive_completion (client), IRIS_WIRE_ERROR_CANCELLED);
 }
 END_TEST
 

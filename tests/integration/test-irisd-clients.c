@@ -50,7 +50,7 @@ START_TEST (flood)
     {
       for (; sent < N_ITEMS && sent - ended < credits; sent++)
         client_submit (client, "wordcount", "a b c", 5, IRIS_PLACE_ANY, FALSE);
-      client_receive_ending (client);
+      client_receive_completion (client);
       client_ack (client, 1);
       if (ended == N_ITEMS / 2)
         ck_assert_int_eq (write (STDOUT_FILENO, "half\n", 5), 5);
@@ -282,7 +282,7 @@ fill_window (Sender *self)
 }
 
 static void
-take_ending (Sender *self)
+take_completion (Sender *self)
 {
   const IrisWireMessage *result = client_receive_type (self->client, IRIS_WIRE_RESULT);
   guint64 number = message_get_id (result) - self->first;
@@ -296,7 +296,7 @@ take_ending (Sender *self)
   self->ended++;
 }
 
-START_TEST (many_clients_on_all_sockets_each_get_every_ending_once)
+START_TEST (many_clients_on_all_sockets_each_get_every_completion_once)
 {
   Irisd *irisd = irisd_start (NULL, TWO_PLACES, NULL);
   Sender *senders = g_new0 (Sender, N_CLIENTS);
@@ -314,7 +314,7 @@ START_TEST (many_clients_on_all_sockets_each_get_every_ending_once)
           fill_window (&senders[c]);
           guint n = MIN (WINDOW / 2, senders[c].sent - senders[c].ended);
           for (guint i = 0; i < n; i++)
-            take_ending (&senders[c]);
+            take_completion (&senders[c]);
           client_ack (senders[c].client, n);
           /* Acknowledgements take no id of an item. */
           senders[c].client->next_id = senders[c].first + senders[c].sent - 1;
@@ -344,7 +344,7 @@ main (int argc, char **argv)
   tcase_add_test (clients, a_client_that_never_reads_costs_little_and_is_dropped);
   tcase_add_test (clients, a_client_that_reads_late_gets_all_it_was_promised);
   tcase_add_test (clients, no_command_loses_a_byte_of_its_output);
-  tcase_add_test (clients, many_clients_on_all_sockets_each_get_every_ending_once);
+  tcase_add_test (clients, many_clients_on_all_sockets_each_get_every_completion_once);
   suite_add_tcase (suite, clients);
   return core_test_run (suite);
 }

@@ -58,10 +58,10 @@ static const IrisWireMessage *
 run (void)
 {
   guint64 id = submit ();
-  const IrisWireMessage *ending = client_receive_ending (client);
-  ck_assert_uint_eq (message_get_id (ending), id);
+  const IrisWireMessage *completion = client_receive_completion (client);
+  ck_assert_uint_eq (message_get_id (completion), id);
   client_ack (client, 1);
-  return ending;
+  return completion;
 }
 
 static void
@@ -240,7 +240,7 @@ START_TEST (nothing_of_a_cancelled_commands_group_stays_behind)
   int fd = gate_wait (gate);
   client_cancel (client, id);
   client_receive_type (client, IRIS_WIRE_CANCELLING);
-  assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_CANCELLED);
+  assert_error (client_receive_completion (client), IRIS_WIRE_ERROR_CANCELLED);
   /* The process that held the pipe has ended before the completion came. */
   struct pollfd pipe = { .fd = fd, .events = POLLIN };
   char byte;
@@ -258,7 +258,7 @@ START_TEST (a_group_that_heeds_sigterm_has_its_grace_and_no_more)
   guint64 id = submit ();
   int fd = gate_wait (gate);
   client_cancel (client, id);
-  assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_CANCELLED);
+  assert_error (client_receive_completion (client), IRIS_WIRE_ERROR_CANCELLED);
   char byte;
   ck_assert_int_eq (read (fd, &byte, 1), 0);
   close (fd);
@@ -282,16 +282,16 @@ START_TEST (long_commands_do_not_keep_other_items_waiting)
   command ("cat", gate);
   guint64 second = submit ();
   client_submit (client, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
-  ck_assert (message_body_is (client_receive_ending (client), "x"));
+  ck_assert (message_body_is (client_receive_completion (client), "x"));
 
   /* The second waits for the first's slot, and can be cancelled like any waiting item. */
   client_cancel (client, second);
   ck_assert_uint_eq (client_receive_type (client, IRIS_WIRE_CANCELLING)->state,
                      IRIS_WIRE_STATE_QUEUED);
-  assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_CANCELLED);
+  assert_error (client_receive_completion (client), IRIS_WIRE_ERROR_CANCELLED);
   ck_assert_uint_eq (message_get_id (&client->message), second);
   gate_open (gate);
-  ck_assert_uint_eq (message_get_id (client_receive_ending (client)), first);
+  ck_assert_uint_eq (message_get_id (client_receive_completion (client)), first);
 }
 END_TEST
 
@@ -306,7 +306,7 @@ START_TEST (no_more_commands_run_at_a_place_than_the_limit_says)
     }
   for (guint i = 0; i < n; i++)
     {
-      ck_assert_int_eq (client_receive_ending (client)->exit_status, 0);
+      ck_assert_int_eq (client_receive_completion (client)->exit_status, 0);
       client_ack (client, 1);
     }
 }
@@ -330,13 +330,13 @@ START_TEST (a_command_goes_where_there_is_a_slot_unless_it_is_strict)
         close (gate_wait (gates[i])); /* the second waits for the first, the third does not */
     }
   gate_open (gates[2]);
-  ck_assert_int_eq (client_receive_ending (client)->place, 1);
+  ck_assert_int_eq (client_receive_completion (client)->place, 1);
   ck_assert_int_eq (client->message.home, 0);
   gate_open (gates[0]);
-  ck_assert_int_eq (client_receive_ending (client)->place, 0);
+  ck_assert_int_eq (client_receive_completion (client)->place, 0);
   close (gate_wait (gates[1]));
   gate_open (gates[1]);
-  ck_assert_int_eq (client_receive_ending (client)->place, 0);
+  ck_assert_int_eq (client_receive_completion (client)->place, 0);
   g_autoptr (IrisWireStatus) status = client_get_status (client);
   ck_assert_uint_eq (status->places[1].stolen_in, 1);
   ck_assert_uint_eq (status->places[0].stolen_out, 1);
@@ -443,7 +443,7 @@ START_TEST (a_command_that_waits_for_credit_can_be_cancelled)
       close (gate_wait (gate));
       client_cancel (client, id);
       client_receive_type (client, IRIS_WIRE_CANCELLING);
-      assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_CANCELLED);
+      assert_error (client_receive_completion (client), IRIS_WIRE_ERROR_CANCELLED);
     }
 }
 END_TEST
@@ -535,7 +535,7 @@ START_TEST (stopping_ends_running_and_waiting_commands)
   irisd_signal (other, SIGTERM);
   irisd_signal (other, SIGINT);
   for (guint i = 0; i < 2; i++)
-    assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_SHUTTING_DOWN);
+    assert_error (client_receive_completion (client), IRIS_WIRE_ERROR_SHUTTING_DOWN);
   char byte;
   ck_assert_int_eq (read (fd, &byte, 1), 0);
   close (fd);

@@ -27,7 +27,7 @@ tear_down (void)
 }
 
 static const IrisWireMessage *
-greet (guint64 features)
+say_hello (guint64 features)
 {
   IrisWireMessage hello;
   client_init_message (client, &hello, IRIS_WIRE_HELLO);
@@ -71,18 +71,18 @@ send_batch (void)
 
 /* Notes the completion of an item, which must be its only one and correct. */
 static void
-note (const IrisWireMessage *ending, guint64 first, gboolean *seen, GArray *ids)
+note (const IrisWireMessage *completion, guint64 first, gboolean *seen, GArray *ids)
 {
   char payload[LARGE];
-  guint64 id = message_get_id (ending);
+  guint64 id = message_get_id (completion);
   ck_assert_uint_ge (id, first);
   ck_assert_uint_lt (id, first + ITEMS);
   guint i = (guint) (id - first);
   ck_assert (!seen[i]);
   seen[i] = TRUE;
-  ck_assert_int_eq (ending->type, IRIS_WIRE_RESULT);
-  ck_assert_uint_eq (ending->body.size, fill (i, payload));
-  ck_assert_mem_eq (ending->body.data, payload, ending->body.size);
+  ck_assert_int_eq (completion->type, IRIS_WIRE_RESULT);
+  ck_assert_uint_eq (completion->body.size, fill (i, payload));
+  ck_assert_mem_eq (completion->body.data, payload, completion->body.size);
   g_array_append_val (ids, id);
 }
 
@@ -103,12 +103,12 @@ take_all (guint64 first, GArray *ids)
         }
       g_autoptr (GError) error = NULL;
       IrisWireCompletionsIter iter;
-      IrisWireMessage ending;
+      IrisWireMessage completion;
       ck_assert (iris_wire_completions_iter_init (&iter, message->body, NULL, NULL));
-      while (iris_wire_completions_iter_next (&iter, &ending, &error))
+      while (iris_wire_completions_iter_next (&iter, &completion, &error))
         {
-          ck_assert_uint_lt (ending.body.size, LARGE);
-          note (&ending, first, seen, ids);
+          ck_assert_uint_lt (completion.body.size, LARGE);
+          note (&completion, first, seen, ids);
         }
       ck_assert_ptr_null (error);
       ck_assert_uint_ge (iter.n_completions, 2);
@@ -119,18 +119,18 @@ take_all (guint64 first, GArray *ids)
 
 START_TEST (only_known_features_are_granted)
 {
-  ck_assert_uint_eq (greet (0)->features, 0);
-  ck_assert_uint_eq (greet (ALL_FEATS)->features,
+  ck_assert_uint_eq (say_hello (0)->features, 0);
+  ck_assert_uint_eq (say_hello (ALL_FEATS)->features,
                      IRIS_WIRE_FEATURE_COMPLETIONS | IRIS_WIRE_FEATURE_ASKS_ONLY);
-  ck_assert_uint_eq (greet (2)->features, 0);
+  ck_assert_uint_eq (say_hello (2)->features, 0);
 }
 END_TEST
 
-START_TEST (endings_of_a_turn_come_in_one_message)
+START_TEST (completions_of_a_turn_come_in_one_message)
 {
   g_autoptr (GArray) ids = g_array_new (FALSE, FALSE, sizeof (guint64));
   guint most = 1;
-  greet (IRIS_WIRE_FEATURE_COMPLETIONS);
+  say_hello (IRIS_WIRE_FEATURE_COMPLETIONS);
   for (guint round = 0; round < MANY && most == 1; round++)
     {
       most = take_all (send_batch (), ids);
@@ -141,14 +141,14 @@ START_TEST (endings_of_a_turn_come_in_one_message)
     }
   ck_assert_uint_gt (most, 1);
   /* All were acknowledged. */
-  ck_assert_uint_eq (greet (0)->credits, 64);
+  ck_assert_uint_eq (say_hello (0)->credits, 64);
 }
 END_TEST
 
-START_TEST (a_client_that_does_not_ask_gets_each_ending_by_itself)
+START_TEST (a_client_without_the_feature_gets_each_completion_by_itself)
 {
   g_autoptr (GArray) ids = g_array_new (FALSE, FALSE, sizeof (guint64));
-  greet (0);
+  say_hello (0);
   for (guint round = 0; round < 20; round++)
     {
       ck_assert_uint_eq (take_all (send_batch (), ids), 1);
@@ -183,11 +183,12 @@ send_doomed (const char *gate, guint n)
 }
 
 static void
-check_doomed (const IrisWireMessage *ending, guint64 held)
+check_doomed (const IrisWireMessage *completion, guint64 held)
 {
-  ck_assert (ending->ends);
-  assert_error (ending, message_get_id (ending) == held ? IRIS_WIRE_ERROR_CANCELLED
-                                                        : IRIS_WIRE_ERROR_DEPENDENCY_FAILED);
+  ck_assert (completion->ends);
+  assert_error (completion, message_get_id (completion) == held
+                                ? IRIS_WIRE_ERROR_CANCELLED
+                                : IRIS_WIRE_ERROR_DEPENDENCY_FAILED);
 }
 
 START_TEST (errors_are_bundled_too)
@@ -200,7 +201,7 @@ START_TEST (errors_are_bundled_too)
   guint most = 1;
   for (guint round = 0; round < MANY && most == 1; round++)
     {
-      greet (IRIS_WIRE_FEATURE_COMPLETIONS);
+      say_hello (IRIS_WIRE_FEATURE_COMPLETIONS);
       guint64 held = send_doomed (gate, N);
       client_cancel (client, held);
       client_receive_type (client, IRIS_WIRE_CANCELLING);
@@ -215,13 +216,13 @@ START_TEST (errors_are_bundled_too)
               continue;
             }
           IrisWireCompletionsIter iter;
-          IrisWireMessage ending;
+          IrisWireMessage completion;
           g_autoptr (GArray) ids = g_array_new (FALSE, FALSE, sizeof (guint64));
           ck_assert (iris_wire_completions_iter_init (&iter, message->body, NULL, NULL));
-          while (iris_wire_completions_iter_next (&iter, &ending, NULL))
+          while (iris_wire_completions_iter_next (&iter, &completion, NULL))
             {
-              check_doomed (&ending, held);
-              guint64 id = message_get_id (&ending);
+              check_doomed (&completion, held);
+              guint64 id = message_get_id (&completion);
               g_array_append_val (ids, id);
             }
           client_ack_ids (client, (const guint64 *) (void *) ids->data, ids->len);
@@ -237,12 +238,12 @@ int
 main (void)
 {
   Suite *suite = suite_create ("irisd-completions");
-  TCase *endings = tcase_create ("endings");
-  tcase_add_checked_fixture (endings, set_up, tear_down);
-  tcase_add_test (endings, only_known_features_are_granted);
-  tcase_add_test (endings, endings_of_a_turn_come_in_one_message);
-  tcase_add_test (endings, a_client_that_does_not_ask_gets_each_ending_by_itself);
-  tcase_add_test (endings, errors_are_bundled_too);
-  suite_add_tcase (suite, endings);
+  TCase *completions = tcase_create ("endings");
+  tcase_add_checked_fixture (completions, set_up, tear_down);
+  tcase_add_test (completions, only_known_features_are_granted);
+  tcase_add_test (completions, completions_of_a_turn_come_in_one_message);
+  tcase_add_test (completions, a_client_without_the_feature_gets_each_completion_by_itself);
+  tcase_add_test (completions, errors_are_bundled_too);
+  suite_add_tcase (suite, completions);
   return core_test_run (suite);
 }

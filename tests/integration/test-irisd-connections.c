@@ -43,23 +43,23 @@ get_front (int way)
 }
 
 /* Over ipc and TCP at once, because libzmq waits five seconds. */
-START_TEST (who_does_not_finish_greeting_is_hung_up_on)
+START_TEST (a_connection_that_does_not_finish_its_zmtp_greeting_is_closed)
 {
-  int silent[40], begun[40], greeted[40];
+  int silent[40], begun[40], ready[40];
   for (guint i = 0; i < G_N_ELEMENTS (silent); i++)
     {
       silent[i] = raw_connect (get_front (i % 2));
       begun[i] = raw_connect (get_front (i % 2));
-      greeted[i] = raw_connect (get_front (i % 2));
+      ready[i] = raw_connect (get_front (i % 2));
       ck_assert (raw_write (begun[i], "\xff\0\0\0", 4));
-      ck_assert (raw_write_greeting (greeted[i]));
+      ck_assert (raw_write_greeting (ready[i]));
     }
   be_served (good);
   for (guint i = 0; i < G_N_ELEMENTS (silent); i++)
     {
       raw_wait_for_hang_up (silent[i]);
       raw_wait_for_hang_up (begun[i]);
-      raw_wait_for_hang_up (greeted[i]);
+      raw_wait_for_hang_up (ready[i]);
     }
 }
 END_TEST
@@ -234,7 +234,7 @@ START_TEST (a_message_of_many_frames_is_refused)
 END_TEST
 
 /* A peer of ZMTP 1.0 or 2.0 has no ZAP request, so it would bypass the ZAP handler. */
-START_TEST (who_speaks_an_old_zmtp_is_hung_up_on)
+START_TEST (a_connection_of_an_old_zmtp_is_closed)
 {
   static const char one[] = "\x01\0\x05\x01IRS1\x02\0\x02";
   static const char two[] = "\xff\0\0\0\0\0\0\0\x01\x7f\x01\x05\0\0";
@@ -272,7 +272,7 @@ END_TEST
 #define N_SILENT TIMES (400)
 
 /* Connections without HELLO do not count for max-peers. */
-START_TEST (a_connection_that_never_says_hello_takes_no_seat)
+START_TEST (a_connection_that_never_says_hello_takes_no_place_of_a_client)
 {
   Irisd *small = irisd_start ("[limits]\nmax-peers = 2\n", TWO_PLACES, NULL);
   int fds[N_SILENT];
@@ -293,17 +293,17 @@ START_TEST (a_connection_that_never_says_hello_takes_no_seat)
 END_TEST
 
 /* Connections that have said HELLO stay, however silent. */
-START_TEST (who_does_not_say_hello_in_time_is_hung_up_on)
+START_TEST (a_connection_without_hello_in_time_is_closed)
 {
   Irisd *hasty = irisd_start ("[limits]\nhello-ms = 200\n", TWO_PLACES, "--tcp=127.0.0.1:0", NULL);
   const char *front = _i == 0 ? hasty->front : hasty->tcp;
-  int silent[20], greeted[20], parted;
+  int silent[20], ready[20], parted;
   g_autoptr (Client) early = client_hello (front);
   for (guint i = 0; i < G_N_ELEMENTS (silent); i++)
     {
       silent[i] = raw_connect_ready (front);
-      greeted[i] = raw_connect_ready (front);
-      ck_assert (raw_write_hello (greeted[i]));
+      ready[i] = raw_connect_ready (front);
+      ck_assert (raw_write_hello (ready[i]));
     }
   parted = raw_connect_ready (front);
   ck_assert (raw_write_hello (parted));
@@ -313,11 +313,11 @@ START_TEST (who_does_not_say_hello_in_time_is_hung_up_on)
   raw_wait_for_hang_up (parted);
   /* A later connection that is silent as long: earlier ones would have been closed. */
   raw_wait_for_hang_up (raw_connect_ready (front));
-  for (guint i = 0; i < G_N_ELEMENTS (greeted); i++)
+  for (guint i = 0; i < G_N_ELEMENTS (ready); i++)
     {
-      ck_assert (raw_write_hello (greeted[i]));
-      raw_wait_until_taken (greeted[i]);
-      close (greeted[i]);
+      ck_assert (raw_write_hello (ready[i]));
+      raw_wait_until_taken (ready[i]);
+      close (ready[i]);
     }
   be_served (early);
   g_autofree char *log = irisd_read_log (hasty);
@@ -327,7 +327,7 @@ START_TEST (who_does_not_say_hello_in_time_is_hung_up_on)
 }
 END_TEST
 
-START_TEST (there_are_no_more_strangers_than_the_limit_says)
+START_TEST (pending_connections_are_at_most_as_many_as_the_limit_says)
 {
   Irisd *shy = irisd_start ("[limits]\nmax-pending-connections = 10\n", TWO_PLACES, NULL);
   g_autoptr (Client) early = client_hello (shy->front);
@@ -371,17 +371,17 @@ START_TEST (irisd_ends_well_while_connections_come_in)
 {
   for (guint round = 0; round < ENDING_TIMES; round++)
     {
-      Irisd *ending = irisd_start (NULL, TWO_PLACES, NULL);
+      Irisd *completion = irisd_start (NULL, TWO_PLACES, NULL);
       int fds[N_LATE];
-      irisd_pause (ending);
+      irisd_pause (completion);
       for (guint i = 0; i < N_LATE; i++)
-        fds[i] = raw_connect (ending->front);
-      irisd_signal (ending, SIGTERM);
-      irisd_signal (ending, SIGCONT);
-      ck_assert_int_eq (irisd_wait (ending), 0);
+        fds[i] = raw_connect (completion->front);
+      irisd_signal (completion, SIGTERM);
+      irisd_signal (completion, SIGCONT);
+      ck_assert_int_eq (irisd_wait (completion), 0);
       for (guint i = 0; i < N_LATE; i++)
         close (fds[i]);
-      irisd_free (ending);
+      irisd_free (completion);
     }
 }
 END_TEST
@@ -393,7 +393,7 @@ main (void)
   TCase *tcase = tcase_create ("connections");
   tcase_set_timeout (tcase, 0);
   tcase_add_checked_fixture (tcase, set_up, tear_down);
-  tcase_add_test (tcase, who_does_not_finish_greeting_is_hung_up_on);
+  tcase_add_test (tcase, a_connection_that_does_not_finish_its_zmtp_greeting_is_closed);
   /* Over ipc and over TCP. */
   tcase_add_loop_test (tcase, a_flood_that_is_reset_does_not_end_irisd, 0, 2);
   tcase_add_loop_test (tcase, stopping_in_the_middle_of_a_message_blocks_no_other_client, 0, 2);
@@ -401,11 +401,11 @@ main (void)
   tcase_add_loop_test (tcase, a_large_first_message_is_answered, 0, 2);
   tcase_add_loop_test (tcase, unfinished_messages_of_all_connections_have_a_limit, 0, 2);
   tcase_add_loop_test (tcase, a_message_of_many_frames_is_refused, 0, 2);
-  tcase_add_loop_test (tcase, who_speaks_an_old_zmtp_is_hung_up_on, 0, 2);
+  tcase_add_loop_test (tcase, a_connection_of_an_old_zmtp_is_closed, 0, 2);
   tcase_add_loop_test (tcase, a_name_that_is_taken_is_not_taken_away, 0, 2);
-  tcase_add_test (tcase, a_connection_that_never_says_hello_takes_no_seat);
-  tcase_add_loop_test (tcase, who_does_not_say_hello_in_time_is_hung_up_on, 0, 2);
-  tcase_add_test (tcase, there_are_no_more_strangers_than_the_limit_says);
+  tcase_add_test (tcase, a_connection_that_never_says_hello_takes_no_place_of_a_client);
+  tcase_add_loop_test (tcase, a_connection_without_hello_in_time_is_closed, 0, 2);
+  tcase_add_test (tcase, pending_connections_are_at_most_as_many_as_the_limit_says);
   tcase_add_test (tcase, silent_connections_are_closed_also_where_a_worker_process_is);
   tcase_add_test (tcase, irisd_ends_well_while_connections_come_in);
   suite_add_tcase (suite, tcase);

@@ -62,7 +62,7 @@ wait_for_crash (void)
 static void
 fill_command (IrisWireMessage *item, const char *const *args, guint klass)
 {
-  kept_fill (client, item, "command", "", klass);
+  persistent_fill (client, item, "command", "", klass);
   iris_wire_message_set_args (item, args);
 }
 
@@ -72,7 +72,7 @@ submit_command (const char *const *args)
   IrisWireMessage item;
   fill_command (&item, args, IRIS_WIRE_CLASS_DURABLE);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
-  return kept_submit (client, &item);
+  return persistent_submit (client, &item);
 }
 
 /* Whether all processes with the other end of a pipe have ended. */
@@ -85,7 +85,7 @@ assert_closed (int fd)
 }
 
 static void
-refill (gint place)
+resume (gint place)
 {
   IrisWireMessage message;
   client_init_message (client, &message, IRIS_WIRE_DRAIN);
@@ -122,18 +122,18 @@ START_TEST (an_item_that_ends_irisd_each_time_is_buried_and_can_be_kicked)
   wait_for_crash ();
 
   start (TWICE);
-  ck_assert_uint_eq (kept_get_state (client, number, 0), IRIS_WIRE_STATE_BURIED);
-  const IrisWireMessage *reply = kept_fetch (client, number, 0);
+  ck_assert_uint_eq (persistent_get_state (client, number, 0), IRIS_WIRE_STATE_BURIED);
+  const IrisWireMessage *reply = persistent_fetch (client, number, 0);
   assert_error (reply, IRIS_WIRE_ERROR_BURIED);
-  g_autofree char *sentence = iris_wire_string_dup (&reply->sentence);
-  ck_assert_ptr_nonnull (strstr (sentence, "irisd crashed 2 times"));
-  ck_assert_ptr_nonnull (strstr (sentence, "max-crashes"));
+  g_autofree char *reason = iris_wire_string_dup (&reply->message);
+  ck_assert_ptr_nonnull (strstr (reason, "irisd crashed 2 times"));
+  ck_assert_ptr_nonnull (strstr (reason, "max-crashes"));
 
   ck_assert (g_file_set_contents (mended, "", 0, NULL));
-  kept_ask (client, IRIS_WIRE_KICK, number);
+  persistent_ask (client, IRIS_WIRE_KICK, number);
   ck_assert_uint_eq (client_receive_type (client, IRIS_WIRE_CHANGED)->count, 1);
   gate_open (gate);
-  kept_assert_result (client, number, "");
+  persistent_assert_result (client, number, "");
 }
 END_TEST
 
@@ -142,9 +142,9 @@ START_TEST (what_ran_in_a_crash_is_counted_and_what_waited_is_not)
   start (TWICE);
   g_autofree char *first = gate_new (irisd, "one"), *second = gate_new (irisd, "two");
   const char *const gates[] = { first, second };
-  guint64 running[] = { kept_submit_occupier (client, gates[0], 0),
-                        kept_submit_occupier (client, gates[1], 1) };
-  guint64 waiting = kept_submit_echo (client, "waits", IRIS_WIRE_CLASS_DURABLE, TRUE);
+  guint64 running[] = { persistent_submit_occupier (client, gates[0], 0),
+                        persistent_submit_occupier (client, gates[1], 1) };
+  guint64 waiting = persistent_submit_echo (client, "waits", IRIS_WIRE_CLASS_DURABLE, TRUE);
   crash ();
   start (TWICE);
   for (guint i = 0; i < 2; i++)
@@ -153,8 +153,8 @@ START_TEST (what_ran_in_a_crash_is_counted_and_what_waited_is_not)
 
   start (TWICE);
   for (guint i = 0; i < 2; i++)
-    ck_assert_uint_eq (kept_get_state (client, running[i], 0), IRIS_WIRE_STATE_BURIED);
-  kept_assert_result (client, waiting, "waits");
+    ck_assert_uint_eq (persistent_get_state (client, running[i], 0), IRIS_WIRE_STATE_BURIED);
+  persistent_assert_result (client, waiting, "waits");
 }
 END_TEST
 
@@ -165,7 +165,7 @@ START_TEST (an_orderly_end_is_no_crash)
   g_autofree char *gate = gate_new (irisd, "gate");
   const char *const args[] = { "sh", "-c", "cat \"$0\"; echo >> \"$0.ran\"", gate, NULL };
   guint64 number = submit_command (args);
-  while (kept_get_state (client, number, 0) != IRIS_WIRE_STATE_RUNNING)
+  while (persistent_get_state (client, number, 0) != IRIS_WIRE_STATE_RUNNING)
     ;
   g_clear_pointer (&client, client_free);
   irisd_signal (irisd, SIGTERM);
@@ -175,7 +175,7 @@ START_TEST (an_orderly_end_is_no_crash)
 
   start (config);
   gate_open (gate);
-  kept_assert_result (client, number, "");
+  persistent_assert_result (client, number, "");
 }
 END_TEST
 
@@ -200,10 +200,10 @@ START_TEST (nothing_of_a_command_lives_on_when_irisd_is_back_after_a_crash)
   for (guint i = 0; i < 2; i++)
     assert_closed (fds[i]);
   /* Otherwise it would run again when irisd is asked to end. */
-  ck_assert_uint_eq (kept_get_state (client, number, 0), IRIS_WIRE_STATE_QUEUED);
-  kept_ask (client, IRIS_WIRE_CANCEL, number);
+  ck_assert_uint_eq (persistent_get_state (client, number, 0), IRIS_WIRE_STATE_QUEUED);
+  persistent_ask (client, IRIS_WIRE_CANCEL, number);
   client_receive_type (client, IRIS_WIRE_CANCELLING);
-  ck_assert_uint_eq (kept_get_state (client, number, GIVE_UP_MS), IRIS_WIRE_STATE_CANCELLED);
+  ck_assert_uint_eq (persistent_get_state (client, number, GIVE_UP_MS), IRIS_WIRE_STATE_CANCELLED);
 }
 END_TEST
 
@@ -246,9 +246,9 @@ START_TEST (nothing_escapes_from_a_control_group)
   const char *const kept[] = { "sh", "-c", escapes, gates[1], NULL };
   guint64 number = submit_command (cancelled);
   int fd = gate_wait (gates[0]);
-  kept_ask (client, IRIS_WIRE_CANCEL, number);
+  persistent_ask (client, IRIS_WIRE_CANCEL, number);
   client_receive_type (client, IRIS_WIRE_CANCELLING);
-  while (kept_get_state (client, number, GIVE_UP_MS) != IRIS_WIRE_STATE_CANCELLED)
+  while (persistent_get_state (client, number, GIVE_UP_MS) != IRIS_WIRE_STATE_CANCELLED)
     ;
   assert_closed (fd);
 
@@ -257,7 +257,7 @@ START_TEST (nothing_escapes_from_a_control_group)
   crash ();
   start_paused (config);
   assert_closed (fd);
-  kept_ask (client, IRIS_WIRE_CANCEL, number);
+  persistent_ask (client, IRIS_WIRE_CANCEL, number);
   client_receive_type (client, IRIS_WIRE_CANCELLING);
   /* All that were made are gone. */
   ck_assert_int_eq (rmdir (cgroup), 0);
@@ -269,7 +269,7 @@ START_TEST (what_a_command_left_on_purpose_outlives_a_crash)
   start (NULL);
   g_autofree char *gate = gate_new (irisd, "gate");
   const char *const args[] = { "sh", "-c", "(exec cat \"$0\" > /dev/null 2>&1) &", gate, NULL };
-  kept_assert_result (client, submit_command (args), "");
+  persistent_assert_result (client, submit_command (args), "");
   crash ();
   start (NULL);
   gate_open (gate); /* a reader exists */
@@ -280,18 +280,18 @@ START_TEST (a_delay_goes_on_when_irisd_is_started_again)
 {
   start (NULL);
   IrisWireMessage item;
-  kept_fill (client, &item, "echo", "late", IRIS_WIRE_CLASS_DURABLE);
+  persistent_fill (client, &item, "echo", "late", IRIS_WIRE_CLASS_DURABLE);
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DELAY_MS, 1500);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
-  guint64 number = kept_submit (client, &item);
+  guint64 number = persistent_submit (client, &item);
   /* Each run of irisd is shorter than the delay. */
-  for (guint lives = 0; kept_get_state (client, number, 0) != IRIS_WIRE_STATE_DONE; lives++)
+  for (guint lives = 0; persistent_get_state (client, number, 0) != IRIS_WIRE_STATE_DONE; lives++)
     {
       ck_assert_uint_lt (lives, 300);
       crash ();
       start (NULL);
     }
-  kept_assert_result (client, number, "late");
+  persistent_assert_result (client, number, "late");
 }
 END_TEST
 
@@ -305,20 +305,22 @@ START_TEST (tries_and_the_pause_between_them_go_on_when_irisd_is_started_again)
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_RETRIES, 1);
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_BACKOFF_MS, 3600 * 1000);
-  guint64 number = kept_submit (client, &item);
-  while (kept_get_state (client, number, 0) != IRIS_WIRE_STATE_DELAYED)
+  guint64 number = persistent_submit (client, &item);
+  while (persistent_get_state (client, number, 0) != IRIS_WIRE_STATE_DELAYED)
     ;
-  /* What is written later is written with what was to be written before. */
-  kept_assert_result (client, kept_submit_echo (client, "x", IRIS_WIRE_CLASS_DURABLE, TRUE), "x");
+  /* A later write takes along the rows that were to be written before. */
+  persistent_assert_result (
+      client, persistent_submit_echo (client, "x", IRIS_WIRE_CLASS_DURABLE, TRUE), "x");
   crash ();
 
   start (NULL);
-  kept_assert_result (client, kept_submit_echo (client, "y", IRIS_WIRE_CLASS_DURABLE, TRUE), "y");
-  ck_assert_uint_eq (kept_get_state (client, number, 0), IRIS_WIRE_STATE_DELAYED);
+  persistent_assert_result (
+      client, persistent_submit_echo (client, "y", IRIS_WIRE_CLASS_DURABLE, TRUE), "y");
+  ck_assert_uint_eq (persistent_get_state (client, number, 0), IRIS_WIRE_STATE_DELAYED);
   ck_assert_uint_eq (count_lines (file), 1);
-  kept_ask (client, IRIS_WIRE_KICK, number);
+  persistent_ask (client, IRIS_WIRE_KICK, number);
   ck_assert_uint_eq (client_receive_type (client, IRIS_WIRE_CHANGED)->count, 1);
-  const IrisWireMessage *end = kept_fetch (client, number, GIVE_UP_MS);
+  const IrisWireMessage *end = persistent_fetch (client, number, GIVE_UP_MS);
   ck_assert_int_eq (end->exit_status, 3);
   ck_assert_uint_eq (end->attempts, 2);
   ck_assert_uint_eq (count_lines (file), 2);
@@ -328,30 +330,30 @@ END_TEST
 START_TEST (a_paused_irisd_takes_and_shows_items_and_runs_none_until_it_is_told)
 {
   start_paused (NULL);
-  guint64 echo = kept_submit_echo (client, "echo", IRIS_WIRE_CLASS_DURABLE, TRUE);
-  guint64 doomed = kept_submit_echo (client, "cancelled", IRIS_WIRE_CLASS_DURABLE, TRUE);
-  guint64 buried = kept_submit_echo (client, "buried", IRIS_WIRE_CLASS_DURABLE, TRUE);
+  guint64 echo = persistent_submit_echo (client, "echo", IRIS_WIRE_CLASS_DURABLE, TRUE);
+  guint64 doomed = persistent_submit_echo (client, "cancelled", IRIS_WIRE_CLASS_DURABLE, TRUE);
+  guint64 buried = persistent_submit_echo (client, "buried", IRIS_WIRE_CLASS_DURABLE, TRUE);
   guint64 id = client_submit (client, "echo", "volatile", 8, 1, TRUE);
-  kept_ask (client, IRIS_WIRE_CANCEL, doomed);
+  persistent_ask (client, IRIS_WIRE_CANCEL, doomed);
   client_receive_type (client, IRIS_WIRE_CANCELLING);
-  ck_assert_uint_eq (kept_get_state (client, doomed, GIVE_UP_MS), IRIS_WIRE_STATE_CANCELLED);
-  kept_ask (client, IRIS_WIRE_BURY, buried);
+  ck_assert_uint_eq (persistent_get_state (client, doomed, GIVE_UP_MS), IRIS_WIRE_STATE_CANCELLED);
+  persistent_ask (client, IRIS_WIRE_BURY, buried);
   client_receive_type (client, IRIS_WIRE_CHANGED);
-  ck_assert_uint_eq (kept_get_state (client, buried, 0), IRIS_WIRE_STATE_BURIED);
-  kept_ask (client, IRIS_WIRE_KICK, buried);
+  ck_assert_uint_eq (persistent_get_state (client, buried, 0), IRIS_WIRE_STATE_BURIED);
+  persistent_ask (client, IRIS_WIRE_KICK, buried);
   client_receive_type (client, IRIS_WIRE_CHANGED);
-  ck_assert_uint_eq (kept_get_state (client, buried, 0), IRIS_WIRE_STATE_QUEUED);
-  ck_assert_uint_eq (kept_get_state (client, echo, 0), IRIS_WIRE_STATE_QUEUED);
+  ck_assert_uint_eq (persistent_get_state (client, buried, 0), IRIS_WIRE_STATE_QUEUED);
+  ck_assert_uint_eq (persistent_get_state (client, echo, 0), IRIS_WIRE_STATE_QUEUED);
   g_autoptr (IrisWireStatus) status = client_get_status (client);
   ck_assert_uint_eq (status->places[0].active + status->places[1].active, 0);
 
-  refill (1);
+  resume (1);
   const IrisWireMessage *result = client_receive_type (client, IRIS_WIRE_RESULT);
   ck_assert_uint_eq (message_get_id (result), id);
   client_ack (client, 1);
-  refill (0);
-  kept_assert_result (client, echo, "echo");
-  kept_assert_result (client, buried, "buried");
+  resume (0);
+  persistent_assert_result (client, echo, "echo");
+  persistent_assert_result (client, buried, "buried");
 }
 END_TEST
 
@@ -367,7 +369,7 @@ START_TEST (a_paused_irisd_ends_when_it_is_told_and_keeps_what_it_has)
 
   start (NULL);
   for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
-    kept_assert_result (client, numbers[i], "");
+    persistent_assert_result (client, numbers[i], "");
 }
 END_TEST
 
@@ -383,9 +385,9 @@ static guint64
 submit_work (void)
 {
   IrisWireMessage item;
-  kept_fill (client, &item, "work", "x", IRIS_WIRE_CLASS_DURABLE);
+  persistent_fill (client, &item, "work", "x", IRIS_WIRE_CLASS_DURABLE);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
-  return kept_submit (client, &item);
+  return persistent_submit (client, &item);
 }
 
 START_TEST (a_paused_irisd_leases_nothing_to_worker_processes)
@@ -394,18 +396,18 @@ START_TEST (a_paused_irisd_leases_nothing_to_worker_processes)
   Client *worker = enroll_worker ();
   guint64 number = submit_work ();
   guint64 doomed = submit_work ();
-  ck_assert_uint_eq (kept_get_state (client, number, 0), IRIS_WIRE_STATE_QUEUED);
-  kept_ask (client, IRIS_WIRE_CANCEL, doomed);
+  ck_assert_uint_eq (persistent_get_state (client, number, 0), IRIS_WIRE_STATE_QUEUED);
+  persistent_ask (client, IRIS_WIRE_CANCEL, doomed);
   client_receive_type (client, IRIS_WIRE_CANCELLING);
-  ck_assert_uint_eq (kept_get_state (client, doomed, GIVE_UP_MS), IRIS_WIRE_STATE_CANCELLED);
-  refill (0);
-  ck_assert_uint_eq (kept_get_state (client, number, 0), IRIS_WIRE_STATE_QUEUED);
-  refill (1);
+  ck_assert_uint_eq (persistent_get_state (client, doomed, GIVE_UP_MS), IRIS_WIRE_STATE_CANCELLED);
+  resume (0);
+  ck_assert_uint_eq (persistent_get_state (client, number, 0), IRIS_WIRE_STATE_QUEUED);
+  resume (1);
   const IrisWireMessage *lease = client_receive_type (worker, IRIS_WIRE_LEASE);
   IrisWireMessage done;
   iris_wire_message_init (&done, IRIS_WIRE_DONE, lease->request_id);
   client_send (worker, &done);
-  kept_assert_result (client, number, "");
+  persistent_assert_result (client, number, "");
   client_free (worker);
 }
 END_TEST
@@ -425,7 +427,7 @@ START_TEST (a_paused_irisd_ends_with_items_for_worker_processes)
   IrisWireMessage done;
   iris_wire_message_init (&done, IRIS_WIRE_DONE, lease->request_id);
   client_send (worker, &done);
-  kept_assert_result (client, number, "");
+  persistent_assert_result (client, number, "");
   client_free (worker);
 }
 END_TEST

@@ -55,7 +55,7 @@ START_TEST (welcome_tells_the_credit)
 }
 END_TEST
 
-START_TEST (items_beyond_the_credit_are_refused_until_endings_are_acknowledged)
+START_TEST (items_beyond_the_credit_are_refused_until_completions_are_acknowledged)
 {
   for (guint i = 0; i < ITEMS; i++)
     {
@@ -78,7 +78,7 @@ START_TEST (items_beyond_the_credit_are_refused_until_endings_are_acknowledged)
 }
 END_TEST
 
-START_TEST (bytes_beyond_the_credit_are_refused_until_endings_are_acknowledged)
+START_TEST (bytes_beyond_the_credit_are_refused_until_completions_are_acknowledged)
 {
   g_autofree char *payload = g_malloc0 (BYTES);
   client_submit (client, "echo", payload, BYTES - 10, IRIS_PLACE_ANY, FALSE);
@@ -139,14 +139,14 @@ START_TEST (a_command_that_waits_for_credit_can_be_cancelled)
   client_cancel (client, waiting);
   ck_assert_uint_eq (client_receive_type (client, IRIS_WIRE_CANCELLING)->state,
                      IRIS_WIRE_STATE_QUEUED);
-  assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_CANCELLED);
+  assert_error (client_receive_completion (client), IRIS_WIRE_ERROR_CANCELLED);
   client_ack (client, 3);
   echo ();
   client_receive_type (client, IRIS_WIRE_RESULT);
 }
 END_TEST
 
-START_TEST (an_ending_is_acknowledged_once)
+START_TEST (a_completion_is_acknowledged_once)
 {
   guint64 id = echo ();
   client_receive_type (client, IRIS_WIRE_RESULT);
@@ -157,11 +157,11 @@ START_TEST (an_ending_is_acknowledged_once)
   client_ack_ids (client, &id, 1);
   client_ack_ids (client, &id, 1);
   assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
-  g_autofree char *sentence = iris_wire_string_dup (&client->message.sentence);
+  g_autofree char *reason = iris_wire_string_dup (&client->message.message);
   guint8 bytes[IRIS_WIRE_ID_SIZE] = { 0 };
   memcpy (bytes, &id, sizeof id);
   g_autofree char *hex = g_strdup_printf ("request %02x%02x", bytes[0], bytes[1]);
-  ck_assert_msg (strstr (sentence, hex) != NULL, "%s", sentence);
+  ck_assert_msg (strstr (reason, hex) != NULL, "%s", reason);
 }
 END_TEST
 
@@ -173,7 +173,7 @@ ask_used (void)
   return ITEMS - client->message.credits;
 }
 
-START_TEST (endings_are_acknowledged_in_any_order)
+START_TEST (completions_are_acknowledged_in_any_order)
 {
   guint64 ids[ITEMS];
   for (guint i = 0; i < ITEMS; i++)
@@ -209,7 +209,7 @@ START_TEST (an_acknowledgement_that_does_not_fit_gives_nothing_back)
 }
 END_TEST
 
-START_TEST (greeting_again_forgives_no_debt)
+START_TEST (a_second_hello_keeps_what_is_unacknowledged)
 {
   echo ();
   client_receive_type (client, IRIS_WIRE_RESULT);
@@ -351,14 +351,14 @@ main (void)
   TCase *credits = tcase_create ("credits");
   tcase_add_checked_fixture (credits, set_up, tear_down);
   tcase_add_test (credits, welcome_tells_the_credit);
-  tcase_add_test (credits, items_beyond_the_credit_are_refused_until_endings_are_acknowledged);
-  tcase_add_test (credits, bytes_beyond_the_credit_are_refused_until_endings_are_acknowledged);
+  tcase_add_test (credits, items_beyond_the_credit_are_refused_until_completions_are_acknowledged);
+  tcase_add_test (credits, bytes_beyond_the_credit_are_refused_until_completions_are_acknowledged);
   tcase_add_test (credits, commands_wait_while_their_client_owes_too_much);
   tcase_add_test (credits, a_command_that_waits_for_credit_can_be_cancelled);
-  tcase_add_test (credits, an_ending_is_acknowledged_once);
-  tcase_add_test (credits, endings_are_acknowledged_in_any_order);
+  tcase_add_test (credits, a_completion_is_acknowledged_once);
+  tcase_add_test (credits, completions_are_acknowledged_in_any_order);
   tcase_add_test (credits, an_acknowledgement_that_does_not_fit_gives_nothing_back);
-  tcase_add_test (credits, greeting_again_forgives_no_debt);
+  tcase_add_test (credits, a_second_hello_keeps_what_is_unacknowledged);
   tcase_add_test (credits, an_id_in_flight_cannot_be_used_again);
   tcase_add_test (credits, each_item_of_a_batch_is_judged_by_itself);
   tcase_add_test (credits, a_batch_that_is_too_long_is_refused_whole);

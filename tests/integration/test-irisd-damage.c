@@ -60,8 +60,9 @@ START_TEST (a_flipped_bit_costs_one_item_and_is_reported)
   for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
     {
       g_autofree char *text = g_strdup_printf ("the payload %02u of many", i);
-      numbers[i] = kept_submit_echo (client, text, IRIS_WIRE_CLASS_DURABLE, TRUE);
-      ck_assert_uint_eq (kept_get_state (client, numbers[i], GIVE_UP_MS), IRIS_WIRE_STATE_DONE);
+      numbers[i] = persistent_submit_echo (client, text, IRIS_WIRE_CLASS_DURABLE, TRUE);
+      ck_assert_uint_eq (persistent_get_state (client, numbers[i], GIVE_UP_MS),
+                         IRIS_WIRE_STATE_DONE);
     }
   g_autofree char *name = g_strconcat (home->journal, "/items.sqlite", crash ? "-wal" : "", NULL);
   if (crash)
@@ -76,7 +77,7 @@ START_TEST (a_flipped_bit_costs_one_item_and_is_reported)
   for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
     {
       g_autofree char *text = g_strdup_printf ("the payload %02u of many", i);
-      const IrisWireMessage *reply = kept_fetch (again, numbers[i], GIVE_UP_MS);
+      const IrisWireMessage *reply = persistent_fetch (again, numbers[i], GIVE_UP_MS);
       if (reply->type == IRIS_WIRE_RESULT)
         ck_assert (message_body_is (reply, text));
       else
@@ -118,8 +119,8 @@ START_TEST (check_journal_says_what_is_there_and_what_is_missing)
   guint64 item = 0;
   for (guint i = 0; i < 5; i++)
     {
-      item = kept_submit_echo (client, "payload", IRIS_WIRE_CLASS_DURABLE, TRUE);
-      ck_assert_uint_eq (kept_get_state (client, item, GIVE_UP_MS), IRIS_WIRE_STATE_DONE);
+      item = persistent_submit_echo (client, "payload", IRIS_WIRE_CLASS_DURABLE, TRUE);
+      ck_assert_uint_eq (persistent_get_state (client, item, GIVE_UP_MS), IRIS_WIRE_STATE_DONE);
     }
   ck_assert_int_eq (check_journal (home, &in_use), 3);
   ck_assert_ptr_nonnull (strstr (in_use, "stop it, or check a copy"));
@@ -183,9 +184,9 @@ START_TEST (a_full_disk_lets_items_end_also_after_a_restart)
   g_autofree char *first_gate = gate_new (irisd, "first");
   g_autofree char *gate = gate_new (irisd, "second");
   g_autoptr (Client) client = client_hello (irisd->front);
-  guint64 occupiers[] = { kept_submit_occupier (client, first_gate, 0),
-                          kept_submit_occupier (client, gate, 1) };
-  guint64 queued = kept_submit_echo (client, "queued", IRIS_WIRE_CLASS_DURABLE, TRUE);
+  guint64 occupiers[] = { persistent_submit_occupier (client, first_gate, 0),
+                          persistent_submit_occupier (client, gate, 1) };
+  guint64 queued = persistent_submit_echo (client, "queued", IRIS_WIRE_CLASS_DURABLE, TRUE);
   g_autofree char *ballast = fill_up (home, 0);
 
   /* One small item may still find room in the last block. */
@@ -193,7 +194,7 @@ START_TEST (a_full_disk_lets_items_end_also_after_a_restart)
   const IrisWireMessage *reply;
   do
     {
-      kept_fill (client, &item, "echo", "more", IRIS_WIRE_CLASS_DURABLE);
+      persistent_fill (client, &item, "echo", "more", IRIS_WIRE_CLASS_DURABLE);
       iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
       client_send (client, &item);
       reply = client_receive (client);
@@ -201,7 +202,7 @@ START_TEST (a_full_disk_lets_items_end_also_after_a_restart)
   while (reply->type == IRIS_WIRE_ACCEPTED);
   assert_error (reply, IRIS_WIRE_ERROR_JOURNAL_FAILED);
   gate_open (first_gate);
-  kept_assert_result (client, occupiers[0], "");
+  persistent_assert_result (client, occupiers[0], "");
   g_autoptr (IrisWireStatus) status = client_get_status (client);
   ck_assert_str_eq (status->journal, "full");
   ck_assert (!status->ready);
@@ -210,12 +211,12 @@ START_TEST (a_full_disk_lets_items_end_also_after_a_restart)
   irisd = home_start (home, config);
   g_autoptr (Client) again = client_hello (irisd->front);
   gate_pass (gate);
-  kept_assert_result (again, occupiers[1], "");
-  kept_assert_result (again, queued, "queued");
+  persistent_assert_result (again, occupiers[1], "");
+  persistent_assert_result (again, queued, "queued");
   ck_assert_int_eq (g_unlink (ballast), 0);
   do
     {
-      kept_fill (again, &item, "echo", "room", IRIS_WIRE_CLASS_DURABLE);
+      persistent_fill (again, &item, "echo", "room", IRIS_WIRE_CLASS_DURABLE);
       client_send (again, &item);
       reply = client_receive (again);
     }
@@ -235,7 +236,7 @@ static guint64 *
 submit_detached (Client *client, const char *payload, guint64 *number)
 {
   IrisWireMessage item;
-  kept_fill (client, &item, "echo", payload, IRIS_WIRE_CLASS_DURABLE);
+  persistent_fill (client, &item, "echo", payload, IRIS_WIRE_CLASS_DURABLE);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
   client_send (client, &item);
   const IrisWireMessage *reply = client_receive (client);
@@ -255,7 +256,7 @@ watch_status (Client *client, gint64 begin_us)
   IrisWireStatus *status = client_get_status (client);
   ck_assert_msg (g_get_monotonic_time () - begin_us < GIVE_UP_MS * (gint64) 1000,
                  "the wait does not end: the journal is %s, %" G_GUINT64_FORMAT " items are kept",
-                 status->journal, status->kept);
+                 status->journal, status->persistent);
   return status;
 }
 
@@ -289,21 +290,21 @@ START_TEST (a_full_disk_takes_items_again_once_those_it_held_are_gone)
   g_autofree char *large = g_strnfill (large_sizes[_i], 'l');
   g_autofree char *small = g_strnfill (30 * 1000, 's');
   wait_until_ready (client);
-  numbers[0] = kept_submit_echo (client, large, IRIS_WIRE_CLASS_DURABLE, TRUE);
-  kept_assert_result (client, numbers[0], large);
+  numbers[0] = persistent_submit_echo (client, large, IRIS_WIRE_CLASS_DURABLE, TRUE);
+  persistent_assert_result (client, numbers[0], large);
   guint n = 1;
   while (submit_detached (client, small, &numbers[n]) != NULL)
     ck_assert_uint_lt (++n, MOST_ITEMS);
   for (guint i = 0; i < n; i++)
     {
-      kept_assert_result (client, numbers[i], i == 0 ? large : small);
+      persistent_assert_result (client, numbers[i], i == 0 ? large : small);
       client_ack (client, 1);
     }
   /* A disk at its limit may be full once more before the last rows have gone. */
   do
     wait_until_ready (client);
   while (submit_detached (client, small, numbers) == NULL);
-  kept_assert_result (client, numbers[0], small);
+  persistent_assert_result (client, numbers[0], small);
   irisd_stop (irisd);
   ck_assert_int_eq (umount2 (home->journal, MNT_DETACH), 0);
   home_free (home);
@@ -341,7 +342,7 @@ exhaust (Home *home, Client *client)
   g_autofree char *small = g_strnfill (SMALL, 's');
   g_free (fill_up (home, LEFT));
   while (submit_detached (client, small, &number) != NULL)
-    kept_assert_result (client, number, small);
+    persistent_assert_result (client, number, small);
   wait_for_size (client, home, "items.sqlite-wal", 0);
   return fill_up (home, LEFT);
 }
@@ -360,8 +361,8 @@ START_TEST (a_large_item_goes_from_a_full_disk)
   g_autoptr (Client) client = client_hello (irisd->front);
   g_autofree char *large = g_strnfill (LARGE, 'l');
   wait_until_ready (client);
-  guint64 number = kept_submit_echo (client, large, IRIS_WIRE_CLASS_DURABLE, TRUE);
-  kept_assert_result (client, number, large);
+  guint64 number = persistent_submit_echo (client, large, IRIS_WIRE_CLASS_DURABLE, TRUE);
+  persistent_assert_result (client, number, large);
   g_autofree char *ballast = exhaust (home, client);
   gsize before = get_size (home, "items.sqlite");
   client_ack (client, 1);
@@ -390,16 +391,16 @@ START_TEST (a_large_end_finds_room_on_a_full_disk_once_other_items_go)
   g_autofree char *large = g_strnfill (LARGE, 'l');
   g_autofree char *small = g_strnfill (SMALL, 's');
   wait_until_ready (client);
-  guint64 occupier = kept_submit_occupier (client, gate, 1);
+  guint64 occupier = persistent_submit_occupier (client, gate, 1);
   IrisWireMessage item;
-  kept_fill (client, &item, "echo", large, IRIS_WIRE_CLASS_DURABLE);
+  persistent_fill (client, &item, "echo", large, IRIS_WIRE_CLASS_DURABLE);
   iris_wire_message_set_int (&item, IRIS_WIRE_KEY_HINT, 1);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_STRICT, TRUE);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
-  guint64 number = kept_submit (client, &item);
+  guint64 number = persistent_submit (client, &item);
   for (guint i = 0; i < N_SMALL; i++)
-    kept_assert_result (client, kept_submit_echo (client, small, IRIS_WIRE_CLASS_DURABLE, TRUE),
-                        small);
+    persistent_assert_result (
+        client, persistent_submit_echo (client, small, IRIS_WIRE_CLASS_DURABLE, TRUE), small);
   g_free (exhaust (home, client));
   gate_open (gate);
   gint64 begin_us = g_get_monotonic_time ();
@@ -409,8 +410,8 @@ START_TEST (a_large_end_finds_room_on_a_full_disk_once_other_items_go)
       ran = status->places[1].executed == 2;
     }
   client_ack (client, N_SMALL);
-  kept_assert_result (client, occupier, "");
-  kept_assert_result (client, number, large);
+  persistent_assert_result (client, occupier, "");
+  persistent_assert_result (client, number, large);
   irisd_stop (irisd);
   ck_assert_int_eq (umount2 (home->journal, MNT_DETACH), 0);
   home_free (home);

@@ -4,33 +4,33 @@
  */
 #include "irisd-home.h"
 
-START_TEST (an_acknowledged_end_is_let_go_and_an_unacknowledged_one_is_kept)
+START_TEST (an_acknowledged_end_is_deleted_and_an_unacknowledged_one_stays)
 {
   Home *home = home_new ();
   Irisd *irisd = home_start (home, NULL);
   g_autoptr (Client) client = client_hello (irisd->front);
-  guint64 first = kept_submit_echo (client, "one", IRIS_WIRE_CLASS_DURABLE, FALSE);
+  guint64 first = persistent_submit_echo (client, "one", IRIS_WIRE_CLASS_DURABLE, FALSE);
   const IrisWireMessage *result = client_receive_type (client, IRIS_WIRE_RESULT);
   ck_assert_uint_eq (result->item, first);
   ck_assert (message_body_is (result, "one"));
-  guint64 second = kept_submit_echo (client, "two", IRIS_WIRE_CLASS_DURABLE, FALSE);
+  guint64 second = persistent_submit_echo (client, "two", IRIS_WIRE_CLASS_DURABLE, FALSE);
   ck_assert_uint_gt (second, first);
   client_receive_type (client, IRIS_WIRE_RESULT);
-  ck_assert_uint_eq (kept_count (client), 2);
+  ck_assert_uint_eq (persistent_count (client), 2);
   client_ack (client, 1);
-  g_autoptr (IrisWirePersistentList) kept = kept_list (client, 0, 0);
+  g_autoptr (IrisWirePersistentList) kept = persistent_list (client, 0, 0);
   ck_assert_uint_eq (kept->n_items, 1);
   ck_assert_uint_eq (kept->items[0].item, second);
   ck_assert_uint_eq (kept->items[0].state, IRIS_WIRE_STATE_DONE);
   ck_assert_str_eq (kept->items[0].service, "echo");
-  assert_error (kept_fetch (client, first, 0), IRIS_WIRE_ERROR_NO_SUCH_ITEM);
+  assert_error (persistent_fetch (client, first, 0), IRIS_WIRE_ERROR_NO_SUCH_ITEM);
   irisd_stop (irisd);
 
   irisd = home_start (home, NULL);
   g_autoptr (Client) other = client_hello (irisd->front);
-  kept_assert_result (other, second, "two");
+  persistent_assert_result (other, second, "two");
   client_ack (other, 1);
-  ck_assert_uint_eq (kept_count (other), 0);
+  ck_assert_uint_eq (persistent_count (other), 0);
   irisd_stop (irisd);
   home_free (home);
 }
@@ -50,12 +50,12 @@ START_TEST (an_acknowledgement_deletes_the_ends_that_it_names_and_no_others)
   for (guint i = 0; i < N; i++)
     {
       g_autofree char *text = g_strdup_printf ("%u", i);
-      items[i] = kept_submit_echo (client, text, IRIS_WIRE_CLASS_DURABLE, FALSE);
+      items[i] = persistent_submit_echo (client, text, IRIS_WIRE_CLASS_DURABLE, FALSE);
       ids[i] = message_get_id (client_receive_type (client, IRIS_WIRE_RESULT));
     }
   client_ack_ids (client, &ids[N - 1], 1);
-  ck_assert_uint_eq (kept_count (client), N - 1);
-  assert_error (kept_fetch (client, items[N - 1], 0), IRIS_WIRE_ERROR_NO_SUCH_ITEM);
+  ck_assert_uint_eq (persistent_count (client), N - 1);
+  assert_error (persistent_fetch (client, items[N - 1], 0), IRIS_WIRE_ERROR_NO_SUCH_ITEM);
 
   /* A client with a wrong count, one that names an unknown id, and one that names a completion
    * twice. */
@@ -68,17 +68,17 @@ START_TEST (an_acknowledgement_deletes_the_ends_that_it_names_and_no_others)
   g_autoptr (Client) other = client_hello (irisd->front);
   client_ack_ids (other, &ids[3], 1);
   assert_error (client_receive (other), IRIS_WIRE_ERROR_BAD_ARGUMENT);
-  ck_assert_uint_eq (kept_count (client), N - 1);
+  ck_assert_uint_eq (persistent_count (client), N - 1);
 
   client_ack_ids (client, (const guint64[]){ ids[9], ids[2], ids[0], ids[1] }, 4);
-  ck_assert_uint_eq (kept_count (client), N - 5);
+  ck_assert_uint_eq (persistent_count (client), N - 5);
   client_ack_until (client, ids[4], 2);
-  ck_assert_uint_eq (kept_count (client), N - 7);
+  ck_assert_uint_eq (persistent_count (client), N - 7);
   for (guint i = 5; i < N - 1; i++)
     {
       g_autofree char *text = g_strdup_printf ("%u", i);
       if (i != 9)
-        kept_assert_result (other, items[i], text);
+        persistent_assert_result (other, items[i], text);
     }
   irisd_stop (irisd);
   home_free (home);
@@ -92,36 +92,36 @@ START_TEST (what_was_accepted_survives_kill_9_and_runs)
   g_autofree char *gate = gate_new (irisd, "gate");
   g_autofree char *second_gate = gate_new (irisd, "second");
   g_autoptr (Client) client = client_hello (irisd->front);
-  guint64 running = kept_submit_occupier (client, gate, 0);
-  guint64 other = kept_submit_occupier (client, second_gate, 1);
+  guint64 running = persistent_submit_occupier (client, gate, 0);
+  guint64 other = persistent_submit_occupier (client, second_gate, 1);
   guint64 queued[20];
   for (guint i = 0; i < G_N_ELEMENTS (queued); i++)
     {
       g_autofree char *text = g_strdup_printf ("item %u", i);
-      queued[i] = kept_submit_echo (client, text, IRIS_WIRE_CLASS_DURABLE, TRUE);
-      ck_assert_uint_eq (kept_get_state (client, queued[i], 0), IRIS_WIRE_STATE_QUEUED);
+      queued[i] = persistent_submit_echo (client, text, IRIS_WIRE_CLASS_DURABLE, TRUE);
+      ck_assert_uint_eq (persistent_get_state (client, queued[i], 0), IRIS_WIRE_STATE_QUEUED);
     }
   irisd_kill (irisd);
 
   irisd = home_start (home, NULL);
   g_autoptr (Client) again = client_hello (irisd->front);
-  ck_assert_uint_eq (kept_count (again), 2 + G_N_ELEMENTS (queued));
-  const IrisWireMessage *pending = kept_fetch (again, running, 0);
+  ck_assert_uint_eq (persistent_count (again), 2 + G_N_ELEMENTS (queued));
+  const IrisWireMessage *pending = persistent_fetch (again, running, 0);
   ck_assert_str_eq (iris_wire_type_name (pending->type), "PENDING");
   gate_pass (gate);
   gate_pass (second_gate);
   for (guint i = 0; i < G_N_ELEMENTS (queued); i++)
     {
       g_autofree char *text = g_strdup_printf ("item %u", i);
-      kept_assert_result (again, queued[i], text);
+      persistent_assert_result (again, queued[i], text);
     }
-  kept_assert_result (again, running, "");
-  kept_assert_result (again, other, "");
+  persistent_assert_result (again, running, "");
+  persistent_assert_result (again, other, "");
   client_ack (again, 2 + G_N_ELEMENTS (queued));
-  ck_assert_uint_eq (kept_count (again), 0);
-  guint64 next = kept_submit_echo (again, "new", IRIS_WIRE_CLASS_DURABLE, FALSE);
+  ck_assert_uint_eq (persistent_count (again), 0);
+  guint64 next = persistent_submit_echo (again, "new", IRIS_WIRE_CLASS_DURABLE, FALSE);
   ck_assert_uint_gt (next, queued[19]);
-  client_receive_ending (again);
+  client_receive_completion (again);
   irisd_stop (irisd);
   home_free (home);
 }
@@ -139,14 +139,14 @@ START_TEST (a_second_item_with_the_same_key_is_the_first_one)
     {
       g_autoptr (Client) client = client_hello (irisd->front);
       IrisWireMessage item;
-      kept_fill (client, &item, "command", "", IRIS_WIRE_CLASS_DURABLE);
+      persistent_fill (client, &item, "command", "", IRIS_WIRE_CLASS_DURABLE);
       iris_wire_message_set_args (&item, args);
       iris_wire_message_set_string (&item, IRIS_WIRE_KEY_KEY, "order-7", -1);
-      guint64 number = kept_submit (client, &item);
+      guint64 number = persistent_submit (client, &item);
       if (round == 0)
         first = number;
       ck_assert_uint_eq (number, first);
-      const IrisWireMessage *result = client_receive_ending (client);
+      const IrisWireMessage *result = client_receive_completion (client);
       ck_assert (message_body_is (result, "x\n"));
       ck_assert_uint_eq (result->item, first);
       client_ack (client, 1);
@@ -169,9 +169,9 @@ START_TEST (an_item_goes_on_when_its_connection_has_gone)
   const char *const args[] = { "cat", gate, NULL };
   Client *client = client_hello (irisd->front);
   IrisWireMessage item;
-  kept_fill (client, &item, "command", "", IRIS_WIRE_CLASS_DURABLE);
+  persistent_fill (client, &item, "command", "", IRIS_WIRE_CLASS_DURABLE);
   iris_wire_message_set_args (&item, args);
-  guint64 number = kept_submit (client, &item);
+  guint64 number = persistent_submit (client, &item);
   client_init_message (client, &item, IRIS_WIRE_BYE);
   client_send (client, &item);
   client_free (client);
@@ -183,7 +183,7 @@ START_TEST (an_item_goes_on_when_its_connection_has_gone)
   iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_WAIT_MS, GIVE_UP_MS);
   client_send (other, &request);
   gate_open (gate);
-  ck_assert_uint_eq (client_receive_ending (other)->item, number);
+  ck_assert_uint_eq (client_receive_completion (other)->item, number);
   irisd_stop (irisd);
   home_free (home);
 }
@@ -196,36 +196,36 @@ START_TEST (a_relaxed_item_is_on_the_disk_soon)
   g_autofree char *gate = gate_new (irisd, "gate");
   g_autofree char *second_gate = gate_new (irisd, "second");
   g_autoptr (Client) client = client_hello (irisd->front);
-  guint64 occupiers[] = { kept_submit_occupier (client, gate, 0),
-                          kept_submit_occupier (client, second_gate, 1) };
-  guint64 relaxed = kept_submit_echo (client, "relaxed", IRIS_WIRE_CLASS_RELAXED, TRUE);
+  guint64 occupiers[] = { persistent_submit_occupier (client, gate, 0),
+                          persistent_submit_occupier (client, second_gate, 1) };
+  guint64 relaxed = persistent_submit_echo (client, "relaxed", IRIS_WIRE_CLASS_RELAXED, TRUE);
   /* A durable item accepted later brings it to the disk. */
-  guint64 durable = kept_submit_echo (client, "durable", IRIS_WIRE_CLASS_DURABLE, TRUE);
+  guint64 durable = persistent_submit_echo (client, "durable", IRIS_WIRE_CLASS_DURABLE, TRUE);
   irisd_kill (irisd);
 
   irisd = home_start (home, NULL);
   g_autoptr (Client) again = client_hello (irisd->front);
   gate_pass (gate);
   gate_pass (second_gate);
-  kept_assert_result (again, relaxed, "relaxed");
-  kept_assert_result (again, durable, "durable");
+  persistent_assert_result (again, relaxed, "relaxed");
+  persistent_assert_result (again, durable, "durable");
   for (guint i = 0; i < G_N_ELEMENTS (occupiers); i++)
-    kept_assert_result (again, occupiers[i], "");
+    persistent_assert_result (again, occupiers[i], "");
   irisd_stop (irisd);
   home_free (home);
 }
 END_TEST
 
-START_TEST (without_a_journal_nothing_is_kept_and_nothing_pretended)
+START_TEST (without_a_journal_persistent_items_are_refused)
 {
   Irisd *irisd = irisd_start (NULL, ONE_WORKER, NULL);
   g_autoptr (Client) client = client_hello (irisd->front);
   IrisWireMessage item;
-  kept_fill (client, &item, "echo", "x", IRIS_WIRE_CLASS_DURABLE);
+  persistent_fill (client, &item, "echo", "x", IRIS_WIRE_CLASS_DURABLE);
   client_send (client, &item);
   assert_error (client_receive (client), IRIS_WIRE_ERROR_NOT_DURABLE);
-  assert_error (kept_fetch (client, 1, 0), IRIS_WIRE_ERROR_NOT_DURABLE);
-  kept_fill (client, &item, "echo", "x", IRIS_WIRE_CLASS_VOLATILE);
+  assert_error (persistent_fetch (client, 1, 0), IRIS_WIRE_ERROR_NOT_DURABLE);
+  persistent_fill (client, &item, "echo", "x", IRIS_WIRE_CLASS_VOLATILE);
   iris_wire_message_set_string (&item, IRIS_WIRE_KEY_KEY, "k", -1);
   client_send (client, &item);
   assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
@@ -243,22 +243,22 @@ START_TEST (a_cancelled_item_stays_cancelled)
   client_occupy (other, first, 0);
   client_occupy (other, second, 1);
   IrisWireMessage item;
-  kept_fill (client, &item, "echo", "never", IRIS_WIRE_CLASS_DURABLE);
+  persistent_fill (client, &item, "echo", "never", IRIS_WIRE_CLASS_DURABLE);
   guint64 id = message_get_id (&item);
-  guint64 number = kept_submit (client, &item);
+  guint64 number = persistent_submit (client, &item);
   client_cancel (client, id);
   client_receive_type (client, IRIS_WIRE_CANCELLING);
   gate_open (first);
   gate_open (second);
-  const IrisWireMessage *ending = client_receive_ending (client);
-  assert_error (ending, IRIS_WIRE_ERROR_CANCELLED);
-  ck_assert_uint_eq (ending->item, number);
+  const IrisWireMessage *completion = client_receive_completion (client);
+  assert_error (completion, IRIS_WIRE_ERROR_CANCELLED);
+  ck_assert_uint_eq (completion->item, number);
   irisd_kill (irisd);
 
   irisd = home_start (home, NULL);
   g_autoptr (Client) again = client_hello (irisd->front);
-  ck_assert_uint_eq (kept_get_state (again, number, 0), IRIS_WIRE_STATE_CANCELLED);
-  assert_error (kept_fetch (again, number, 0), IRIS_WIRE_ERROR_CANCELLED);
+  ck_assert_uint_eq (persistent_get_state (again, number, 0), IRIS_WIRE_STATE_CANCELLED);
+  assert_error (persistent_fetch (again, number, 0), IRIS_WIRE_ERROR_CANCELLED);
   irisd_stop (irisd);
   home_free (home);
 }
@@ -275,7 +275,7 @@ START_TEST (the_numbers_of_a_batch_follow_each_other)
     {
       g_autofree char *text = g_strdup_printf ("%u", i);
       IrisWireMessage item;
-      kept_fill (client, &item, i == 4 ? "ecko" : "echo", text, IRIS_WIRE_CLASS_DURABLE);
+      persistent_fill (client, &item, i == 4 ? "ecko" : "echo", text, IRIS_WIRE_CLASS_DURABLE);
       iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
       ck_assert (iris_wire_batch_builder_add (&builder, &item, NULL));
     }
@@ -290,7 +290,7 @@ START_TEST (the_numbers_of_a_batch_follow_each_other)
   for (guint i = 0; i < 9; i++)
     {
       g_autofree char *text = g_strdup_printf ("%u", i < 4 ? i : i + 1);
-      kept_assert_result (client, first + i, text);
+      persistent_assert_result (client, first + i, text);
     }
   irisd_stop (irisd);
   home_free (home);
@@ -304,7 +304,7 @@ teach (Client *client)
   for (guint i = 0; i < 200; i++)
     {
       client_submit (client, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
-      client_receive_ending (client);
+      client_receive_completion (client);
       client_ack (client, 1);
     }
 }
@@ -319,7 +319,7 @@ send_mixed_batch (Client *client, guint n)
     {
       g_autofree char *text = g_strdup_printf ("%u", i);
       IrisWireMessage item;
-      kept_fill (client, &item, "echo", text, classes[i % 2]);
+      persistent_fill (client, &item, "echo", text, classes[i % 2]);
       ck_assert (iris_wire_batch_builder_add (&builder, &item, NULL));
     }
   IrisWireMessage batch;
@@ -328,7 +328,7 @@ send_mixed_batch (Client *client, guint n)
   client_send (client, &batch);
 }
 
-START_TEST (what_is_done_at_once_is_accepted_told_and_kept_like_anything_else)
+START_TEST (a_persistent_item_that_ends_at_once_is_accepted_and_told_like_others)
 {
   enum
   {
@@ -354,11 +354,11 @@ START_TEST (what_is_done_at_once_is_accepted_told_and_kept_like_anything_else)
       ck_assert_int_eq (message->type, IRIS_WIRE_RESULT);
       items[n++] = message->item;
     }
-  ck_assert_uint_eq (kept_count (client), N);
+  ck_assert_uint_eq (persistent_count (client), N);
   client_ack (client, ACKED);
-  ck_assert_uint_eq (kept_count (client), N - ACKED);
+  ck_assert_uint_eq (persistent_count (client), N - ACKED);
   /* A durable one brings the relaxed ones to the disk. */
-  kept_submit_echo (client, "last", IRIS_WIRE_CLASS_DURABLE, TRUE);
+  persistent_submit_echo (client, "last", IRIS_WIRE_CLASS_DURABLE, TRUE);
   irisd_kill (irisd);
 
   irisd = home_start (home, NULL);
@@ -367,7 +367,7 @@ START_TEST (what_is_done_at_once_is_accepted_told_and_kept_like_anything_else)
     {
       g_autofree char *text = g_strdup_printf ("%" G_GUINT64_FORMAT, items[i] - first);
       if (i >= ACKED)
-        kept_assert_result (again, items[i], text);
+        persistent_assert_result (again, items[i], text);
     }
   irisd_stop (irisd);
   home_free (home);
@@ -380,12 +380,12 @@ START_TEST (an_end_expires)
   Irisd *irisd = home_start (home, NULL);
   g_autoptr (Client) client = client_hello (irisd->front);
   IrisWireMessage item;
-  kept_fill (client, &item, "echo", "x", IRIS_WIRE_CLASS_DURABLE);
+  persistent_fill (client, &item, "echo", "x", IRIS_WIRE_CLASS_DURABLE);
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_KEEP_MS, 0);
-  guint64 number = kept_submit (client, &item);
-  client_receive_ending (client);
-  assert_error (kept_fetch (client, number, 0), IRIS_WIRE_ERROR_NO_SUCH_ITEM);
-  kept_fill (client, &item, "echo", "x", IRIS_WIRE_CLASS_DURABLE);
+  guint64 number = persistent_submit (client, &item);
+  client_receive_completion (client);
+  assert_error (persistent_fetch (client, number, 0), IRIS_WIRE_ERROR_NO_SUCH_ITEM);
+  persistent_fill (client, &item, "echo", "x", IRIS_WIRE_CLASS_DURABLE);
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_KEEP_MS, G_MAXUINT64);
   client_send (client, &item);
   assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
@@ -394,19 +394,19 @@ START_TEST (an_end_expires)
 }
 END_TEST
 
-START_TEST (kept_items_are_listed_in_pages)
+START_TEST (persistent_items_are_listed_in_pages)
 {
   Home *home = home_new ();
   Irisd *irisd = home_start (home, NULL);
   g_autoptr (Client) client = client_hello (irisd->front);
   for (guint i = 0; i < 25; i++)
-    kept_get_state (client, kept_submit_echo (client, "x", IRIS_WIRE_CLASS_RELAXED, TRUE),
-                    GIVE_UP_MS);
+    persistent_get_state (
+        client, persistent_submit_echo (client, "x", IRIS_WIRE_CLASS_RELAXED, TRUE), GIVE_UP_MS);
   guint64 after = 0;
   guint n = 0;
   for (;;)
     {
-      g_autoptr (IrisWirePersistentList) page = kept_list (client, after, 10);
+      g_autoptr (IrisWirePersistentList) page = persistent_list (client, after, 10);
       if (page->n_items == 0)
         break;
       for (guint i = 0; i < page->n_items; i++)
@@ -429,18 +429,18 @@ main (void)
   Suite *suite = suite_create ("irisd-durable");
   TCase *tcase = tcase_create ("durable");
   tcase_set_timeout (tcase, 0);
-  tcase_add_test (tcase, an_acknowledged_end_is_let_go_and_an_unacknowledged_one_is_kept);
+  tcase_add_test (tcase, an_acknowledged_end_is_deleted_and_an_unacknowledged_one_stays);
   tcase_add_test (tcase, an_acknowledgement_deletes_the_ends_that_it_names_and_no_others);
   tcase_add_test (tcase, what_was_accepted_survives_kill_9_and_runs);
   tcase_add_test (tcase, a_second_item_with_the_same_key_is_the_first_one);
   tcase_add_test (tcase, an_item_goes_on_when_its_connection_has_gone);
   tcase_add_test (tcase, a_relaxed_item_is_on_the_disk_soon);
-  tcase_add_test (tcase, without_a_journal_nothing_is_kept_and_nothing_pretended);
+  tcase_add_test (tcase, without_a_journal_persistent_items_are_refused);
   tcase_add_test (tcase, a_cancelled_item_stays_cancelled);
   tcase_add_test (tcase, the_numbers_of_a_batch_follow_each_other);
-  tcase_add_test (tcase, what_is_done_at_once_is_accepted_told_and_kept_like_anything_else);
+  tcase_add_test (tcase, a_persistent_item_that_ends_at_once_is_accepted_and_told_like_others);
   tcase_add_test (tcase, an_end_expires);
-  tcase_add_test (tcase, kept_items_are_listed_in_pages);
+  tcase_add_test (tcase, persistent_items_are_listed_in_pages);
   suite_add_tcase (suite, tcase);
   return core_test_run (suite);
 }

@@ -36,7 +36,7 @@ static void
 send_delayed (Client *from, const char *payload)
 {
   IrisWireMessage item;
-  kept_fill (from, &item, "echo", payload, IRIS_WIRE_CLASS_RELAXED);
+  persistent_fill (from, &item, "echo", payload, IRIS_WIRE_CLASS_RELAXED);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DELAY_MS, HOUR_MS);
   client_send (from, &item);
@@ -76,7 +76,7 @@ expect_echo (Client *from)
 static void
 cancel_number (guint64 item)
 {
-  kept_ask (client, IRIS_WIRE_CANCEL, item);
+  persistent_ask (client, IRIS_WIRE_CANCEL, item);
   client_receive_type (client, IRIS_WIRE_CANCELLING);
 }
 
@@ -91,21 +91,21 @@ count_list (Client *from)
   return list->n_items;
 }
 
-START_TEST (kept_items_that_wait_are_not_in_flight)
+START_TEST (waiting_persistent_items_are_not_in_flight)
 {
   begin ("[limits]\ntotal-items = 4\nin-flight-items = 4\nmemory-items = 2\n");
   for (guint i = 0; i < N_MANY; i++)
     submit_delayed ("later");
   expect_echo (client);
   g_autoptr (IrisWireStatus) status = client_get_status (client);
-  ck_assert_uint_eq (status->kept, N_MANY);
+  ck_assert_uint_eq (status->persistent, N_MANY);
   ck_assert_uint_eq (status->refused, 0);
   finish ();
 }
 END_TEST
 
 /* Persistent items in memory have a limit of their own, and leave the others' room free. */
-START_TEST (kept_items_in_memory_leave_room_for_those_that_are_not_kept)
+START_TEST (persistent_items_in_memory_leave_room_for_volatile_ones)
 {
   begin ("[limits]\ntotal-items = 4\nin-flight-items = 4\nmemory-items = 100\n");
   for (guint i = 0; i < 4; i++)
@@ -117,7 +117,7 @@ START_TEST (kept_items_in_memory_leave_room_for_those_that_are_not_kept)
 }
 END_TEST
 
-START_TEST (questions_and_changes_are_answered_when_all_limits_are_reached)
+START_TEST (queries_and_changes_are_answered_when_all_limits_are_reached)
 {
   begin ("[limits]\ntotal-items = 2\nin-flight-items = 2\npersistent-items = 2\nin-flight-bytes = "
          "64K\n"
@@ -128,23 +128,23 @@ START_TEST (questions_and_changes_are_answered_when_all_limits_are_reached)
   for (guint i = 0; i < 2; i++)
     client_submit_command (client, NULL, (const char *const[]){ "cat", gates[i], NULL });
   ck_assert_uint_eq (count_list (client), 2);
-  ck_assert_uint_eq (kept_get_state (client, items[0], 0), IRIS_WIRE_STATE_DELAYED);
+  ck_assert_uint_eq (persistent_get_state (client, items[0], 0), IRIS_WIRE_STATE_DELAYED);
 
   g_autoptr (Client) other = client_hello (irisd->front);
   send_delayed (other, large);
   ck_assert_uint_eq (client_receive (other)->type, IRIS_WIRE_BUSY);
   ck_assert_uint_eq (count_list (other), 2);
-  ck_assert_uint_eq (kept_get_state (other, items[1], 0), IRIS_WIRE_STATE_DELAYED);
-  kept_ask (other, IRIS_WIRE_FETCH, items[1]);
+  ck_assert_uint_eq (persistent_get_state (other, items[1], 0), IRIS_WIRE_STATE_DELAYED);
+  persistent_ask (other, IRIS_WIRE_FETCH, items[1]);
   client_receive_type (other, IRIS_WIRE_PENDING);
-  kept_ask (other, IRIS_WIRE_BURY, items[1]);
+  persistent_ask (other, IRIS_WIRE_BURY, items[1]);
   client_receive_type (other, IRIS_WIRE_CHANGED);
-  kept_ask (other, IRIS_WIRE_KICK, items[1]);
+  persistent_ask (other, IRIS_WIRE_KICK, items[1]);
   client_receive_type (other, IRIS_WIRE_CHANGED);
 
   /* A cancelled item is deleted once its end is acknowledged, which makes room. */
   cancel_number (items[0]);
-  assert_error (kept_fetch (client, items[0], GIVE_UP_MS), IRIS_WIRE_ERROR_CANCELLED);
+  assert_error (persistent_fetch (client, items[0], GIVE_UP_MS), IRIS_WIRE_ERROR_CANCELLED);
   client_ack (client, 1);
   for (guint i = 0; i < 2; i++)
     {
@@ -168,22 +168,23 @@ START_TEST (an_irisd_that_keeps_as_much_as_it_may_can_be_emptied)
   for (guint i = 0; i < 4; i++)
     {
       cancel_number (items[i]);
-      ck_assert_uint_eq (kept_get_state (client, items[i], GIVE_UP_MS), IRIS_WIRE_STATE_CANCELLED);
+      ck_assert_uint_eq (persistent_get_state (client, items[i], GIVE_UP_MS),
+                         IRIS_WIRE_STATE_CANCELLED);
     }
   /* The ends of cancelled items are stored, and give way, oldest first. */
   ck_assert_uint_eq (count_list (client), 4);
   submit_delayed ("again");
   submit_delayed ("and again");
   ck_assert_uint_eq (count_list (client), 4);
-  kept_ask (client, IRIS_WIRE_SHOW, items[1]);
+  persistent_ask (client, IRIS_WIRE_SHOW, items[1]);
   assert_error (client_receive (client), IRIS_WIRE_ERROR_NO_SUCH_ITEM);
-  ck_assert_uint_eq (kept_get_state (client, items[2], 0), IRIS_WIRE_STATE_CANCELLED);
+  ck_assert_uint_eq (persistent_get_state (client, items[2], 0), IRIS_WIRE_STATE_CANCELLED);
   finish ();
 }
 END_TEST
 
 /* For a flood that comes faster than the journal counts. */
-START_TEST (no_more_items_are_kept_than_may_be)
+START_TEST (persistent_items_are_at_most_persistent_items)
 {
   guint accepted = 0;
   begin ("[limits]\npersistent-items = 10\n");
@@ -231,7 +232,7 @@ START_TEST (items_of_clients_that_have_gone_do_not_fill_the_memory)
       for (guint j = 0; j < 4; j++)
         {
           IrisWireMessage item;
-          kept_fill (other, &item, "echo", "later", IRIS_WIRE_CLASS_RELAXED);
+          persistent_fill (other, &item, "echo", "later", IRIS_WIRE_CLASS_RELAXED);
           iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DELAY_MS, HOUR_MS);
           client_send (other, &item);
           client_receive_type (other, IRIS_WIRE_ACCEPTED);
@@ -242,9 +243,9 @@ START_TEST (items_of_clients_that_have_gone_do_not_fill_the_memory)
     }
   ck_assert_uint_eq (count_list (client), N_MANY);
   /* They run all the same, and end for others. */
-  kept_ask (client, IRIS_WIRE_KICK, 1);
+  persistent_ask (client, IRIS_WIRE_KICK, 1);
   ck_assert_uint_eq (client_receive_type (client, IRIS_WIRE_CHANGED)->count, 1);
-  kept_assert_result (client, 1, "later");
+  persistent_assert_result (client, 1, "later");
   client_ack (client, 1);
   finish ();
 }
@@ -261,7 +262,7 @@ say_hello (Client *from, guint64 features)
   client_send (from, &hello);
 }
 
-START_TEST (who_only_asks_is_let_in_beyond_the_connections_that_may_be)
+START_TEST (a_connection_that_only_asks_is_accepted_beyond_the_limit)
 {
   begin ("[limits]\nmax-peers = 1\n");
   guint64 item = submit_delayed ("later");
@@ -274,7 +275,7 @@ START_TEST (who_only_asks_is_let_in_beyond_the_connections_that_may_be)
   ck_assert_uint_eq (count_list (other), 1);
   client_submit (other, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
   assert_error (client_receive (other), IRIS_WIRE_ERROR_BAD_ARGUMENT);
-  kept_ask (other, IRIS_WIRE_CANCEL, item);
+  persistent_ask (other, IRIS_WIRE_CANCEL, item);
   client_receive_type (other, IRIS_WIRE_CANCELLING);
 
   /* It holds no other client's place. */
@@ -292,14 +293,14 @@ main (void)
 {
   Suite *suite = suite_create ("irisd-full");
   TCase *full = tcase_create ("full");
-  tcase_add_test (full, kept_items_that_wait_are_not_in_flight);
-  tcase_add_test (full, kept_items_in_memory_leave_room_for_those_that_are_not_kept);
-  tcase_add_test (full, questions_and_changes_are_answered_when_all_limits_are_reached);
+  tcase_add_test (full, waiting_persistent_items_are_not_in_flight);
+  tcase_add_test (full, persistent_items_in_memory_leave_room_for_volatile_ones);
+  tcase_add_test (full, queries_and_changes_are_answered_when_all_limits_are_reached);
   tcase_add_test (full, an_irisd_that_keeps_as_much_as_it_may_can_be_emptied);
-  tcase_add_test (full, no_more_items_are_kept_than_may_be);
+  tcase_add_test (full, persistent_items_are_at_most_persistent_items);
   tcase_add_test (full, what_is_full_is_logged_once_and_says_what_to_do);
   tcase_add_test (full, items_of_clients_that_have_gone_do_not_fill_the_memory);
-  tcase_add_test (full, who_only_asks_is_let_in_beyond_the_connections_that_may_be);
+  tcase_add_test (full, a_connection_that_only_asks_is_accepted_beyond_the_limit);
   suite_add_tcase (suite, full);
   return core_test_run (suite);
 }

@@ -80,15 +80,15 @@ START_TEST (a_place_is_named)
 }
 END_TEST
 
-START_TEST (who_names_a_place_that_is_not_is_told_which_there_are)
+START_TEST (an_unknown_place_is_refused_with_the_names_of_all)
 {
   g_autofree char *zero = get_name (0), *one = get_name (1);
   const IrisWireMessage *error = echo_with (IRIS_WIRE_KEY_HINT_NAME, "l9:7", 0, FALSE);
   assert_error (error, IRIS_WIRE_ERROR_NO_SUCH_PLACE);
-  g_autofree char *sentence = iris_wire_string_dup (&error->sentence);
-  ck_assert_ptr_nonnull (strstr (sentence, "l9:7"));
-  ck_assert_ptr_nonnull (strstr (sentence, zero));
-  ck_assert_ptr_nonnull (strstr (sentence, one));
+  g_autofree char *reason = iris_wire_string_dup (&error->message);
+  ck_assert_ptr_nonnull (strstr (reason, "l9:7"));
+  ck_assert_ptr_nonnull (strstr (reason, zero));
+  ck_assert_ptr_nonnull (strstr (reason, one));
 }
 END_TEST
 
@@ -155,7 +155,7 @@ START_TEST (it_runs_near_where_the_other_was_stolen_to)
   ck_assert_int_eq (client_receive_type (client, IRIS_WIRE_RESULT)->place, 1);
   assert_at (echo_with (IRIS_WIRE_KEY_NEAR_ITEM, NULL, number, TRUE), 1);
   gate_open (gate);
-  ck_assert_uint_eq (message_get_id (client_receive_ending (client)), held);
+  ck_assert_uint_eq (message_get_id (client_receive_completion (client)), held);
 }
 END_TEST
 
@@ -175,7 +175,7 @@ START_TEST (it_runs_near_one_that_is_still_queued)
   client_send (client, &item);
   gate_open (gate);
   for (guint i = 0; i < 3; i++)
-    ck_assert_int_eq (client_receive_ending (client)->home, 1);
+    ck_assert_int_eq (client_receive_completion (client)->home, 1);
 }
 END_TEST
 
@@ -213,7 +213,7 @@ START_TEST (the_first_one_near_a_path_says_where_that_is)
 }
 END_TEST
 
-START_TEST (what_is_not_remembered_is_no_hint_but_for_who_insists)
+START_TEST (an_unknown_place_is_no_hint_unless_the_near_hint_is_strict)
 {
   ck_assert_uint_eq (echo_with (IRIS_WIRE_KEY_NEAR_ITEM, NULL, 4711, FALSE)->type,
                      IRIS_WIRE_RESULT);
@@ -264,10 +264,10 @@ START_TEST (items_beyond_a_services_limit_wait_and_others_go_on)
   guint64 second = client_submit_command (client, NULL, (const char *const[]){ "true", NULL });
   await_held_back (1);
   guint64 quick = client_submit (client, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
-  ck_assert_uint_eq (message_get_id (client_receive_ending (client)), quick);
+  ck_assert_uint_eq (message_get_id (client_receive_completion (client)), quick);
   gate_open (gate);
-  ck_assert_uint_eq (message_get_id (client_receive_ending (client)), first);
-  ck_assert_uint_eq (message_get_id (client_receive_ending (client)), second);
+  ck_assert_uint_eq (message_get_id (client_receive_completion (client)), first);
+  ck_assert_uint_eq (message_get_id (client_receive_completion (client)), second);
   await_held_back (0);
   tear_down ();
 }
@@ -283,10 +283,10 @@ START_TEST (items_beyond_a_clients_limit_wait_and_other_clients_go_on)
   guint64 second = client_submit (client, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
   await_held_back (1);
   guint64 quick = client_submit (other, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
-  ck_assert_uint_eq (message_get_id (client_receive_ending (other)), quick);
+  ck_assert_uint_eq (message_get_id (client_receive_completion (other)), quick);
   gate_open (gate);
-  ck_assert_uint_eq (message_get_id (client_receive_ending (client)), first);
-  ck_assert_uint_eq (message_get_id (client_receive_ending (client)), second);
+  ck_assert_uint_eq (message_get_id (client_receive_completion (client)), first);
+  ck_assert_uint_eq (message_get_id (client_receive_completion (client)), second);
   client_free (g_steal_pointer (&other));
   tear_down ();
 }
@@ -305,15 +305,15 @@ START_TEST (an_item_that_waits_for_room_can_be_cancelled_or_given_up)
   client_cancel (client, second);
   ck_assert_uint_eq (client_receive_type (client, IRIS_WIRE_CANCELLING)->state,
                      IRIS_WIRE_STATE_QUEUED);
-  const IrisWireMessage *ending = client_receive_ending (client);
-  ck_assert_uint_eq (message_get_id (ending), second);
-  assert_error (ending, IRIS_WIRE_ERROR_CANCELLED);
+  const IrisWireMessage *completion = client_receive_completion (client);
+  ck_assert_uint_eq (message_get_id (completion), second);
+  assert_error (completion, IRIS_WIRE_ERROR_CANCELLED);
   IrisWireMessage bye;
   client_init_message (other, &bye, IRIS_WIRE_BYE);
   client_send (other, &bye);
   await_held_back (0);
   gate_open (gate);
-  ck_assert_uint_eq (message_get_id (client_receive_ending (client)), first);
+  ck_assert_uint_eq (message_get_id (client_receive_completion (client)), first);
   client_free (g_steal_pointer (&other));
   tear_down ();
 }
@@ -332,11 +332,11 @@ START_TEST (what_is_tried_again_gives_its_room_away_meanwhile)
   for (guint i = 0; i < 3; i++)
     {
       guint64 id = client_submit_command (client, NULL, (const char *const[]){ "true", NULL });
-      ck_assert_uint_eq (message_get_id (client_receive_ending (client)), id);
+      ck_assert_uint_eq (message_get_id (client_receive_completion (client)), id);
     }
   client_cancel (client, failing);
   client_receive_type (client, IRIS_WIRE_CANCELLING);
-  assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_CANCELLED);
+  assert_error (client_receive_completion (client), IRIS_WIRE_ERROR_CANCELLED);
   tear_down ();
 }
 END_TEST
@@ -360,11 +360,11 @@ START_TEST (clients_of_a_limited_service_take_turns)
                            (const char *const[]){ "sh", "-c", "printf o >>\"$0\"", file, NULL });
   await_held_back (N_ITEMS + 5);
   gate_open (gate);
-  ck_assert_uint_eq (message_get_id (client_receive_ending (client)), first);
+  ck_assert_uint_eq (message_get_id (client_receive_completion (client)), first);
   for (guint i = 0; i < 5; i++)
-    client_receive_ending (few);
+    client_receive_completion (few);
   for (guint i = 0; i < N_ITEMS; i++)
-    client_receive_ending (flood);
+    client_receive_completion (flood);
   g_autofree char *order = NULL;
   ck_assert (g_file_get_contents (file, &order, NULL, NULL));
   ck_assert_uint_eq (strlen (order), N_ITEMS + 5);
@@ -412,7 +412,7 @@ START_TEST (no_more_leases_are_given_than_may_run)
 END_TEST
 
 /* The place of the hint is stored with the item; the path that it came from is not. */
-START_TEST (a_kept_item_keeps_its_hint_and_its_wait_for_room)
+START_TEST (a_persistent_item_keeps_its_hint_and_its_wait_for_a_permit)
 {
   const char *const config = "[service hold]\nconcurrency = 1\n";
   Home *home = home_new ();
@@ -420,28 +420,28 @@ START_TEST (a_kept_item_keeps_its_hint_and_its_wait_for_room)
   client = client_hello (irisd->front);
   g_autofree char *gate = gate_new (irisd, "gate");
   g_autofree char *second_gate = gate_new (irisd, "second");
-  guint64 first = kept_submit_occupier (client, gate, 1);
+  guint64 first = persistent_submit_occupier (client, gate, 1);
   IrisWireMessage item;
-  kept_fill (client, &item, "hold", "", IRIS_WIRE_CLASS_DURABLE);
+  persistent_fill (client, &item, "hold", "", IRIS_WIRE_CLASS_DURABLE);
   iris_wire_message_set_string (&item, IRIS_WIRE_KEY_PATH, second_gate, -1);
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_NEAR_ITEM, first);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_STRICT, TRUE);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
-  guint64 second = kept_submit (client, &item);
+  guint64 second = persistent_submit (client, &item);
   await_held_back (1);
   client_free (client);
   irisd_kill (irisd);
 
   irisd = home_start (home, config);
   client = client_hello (irisd->front);
-  ck_assert_uint_eq (kept_get_state (client, second, 0), IRIS_WIRE_STATE_QUEUED);
+  ck_assert_uint_eq (persistent_get_state (client, second, 0), IRIS_WIRE_STATE_QUEUED);
   await_held_back (1);
   gate_pass (gate);
   gate_pass (second_gate);
-  kept_assert_result (client, second, "");
+  persistent_assert_result (client, second, "");
   ck_assert_int_eq (client->message.home, 1);
   ck_assert_int_eq (client->message.place, 1);
-  kept_assert_result (client, first, "");
+  persistent_assert_result (client, first, "");
   client_free (client);
   irisd_stop (irisd);
   home_free (home);
@@ -463,7 +463,7 @@ START_TEST (irisd_ends_although_items_wait_for_room)
     }
   irisd_signal (irisd, SIGTERM);
   for (guint i = 0; i < 2; i++)
-    assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_SHUTTING_DOWN);
+    assert_error (client_receive_completion (client), IRIS_WIRE_ERROR_SHUTTING_DOWN);
   ck_assert_int_eq (irisd_wait (irisd), 4); /* items were dropped */
   client_free (client);
   irisd_free (irisd);
@@ -477,21 +477,21 @@ main (void)
   TCase *near = tcase_create ("near"), *room = tcase_create ("room");
   tcase_add_checked_fixture (near, set_up, tear_down);
   tcase_add_test (near, a_place_is_named);
-  tcase_add_test (near, who_names_a_place_that_is_not_is_told_which_there_are);
+  tcase_add_test (near, an_unknown_place_is_refused_with_the_names_of_all);
   tcase_add_test (near, an_item_has_one_hint);
   tcase_add_test (near, an_item_runs_near_another);
   tcase_add_test (near, it_runs_near_where_the_other_was_stolen_to);
   tcase_add_test (near, it_runs_near_one_that_is_still_queued);
   tcase_add_test (near, a_path_leads_to_where_it_was_worked_on);
   tcase_add_test (near, the_first_one_near_a_path_says_where_that_is);
-  tcase_add_test (near, what_is_not_remembered_is_no_hint_but_for_who_insists);
+  tcase_add_test (near, an_unknown_place_is_no_hint_unless_the_near_hint_is_strict);
   tcase_add_test (room, items_beyond_a_services_limit_wait_and_others_go_on);
   tcase_add_test (room, items_beyond_a_clients_limit_wait_and_other_clients_go_on);
   tcase_add_test (room, an_item_that_waits_for_room_can_be_cancelled_or_given_up);
   tcase_add_test (room, what_is_tried_again_gives_its_room_away_meanwhile);
   tcase_add_test (room, clients_of_a_limited_service_take_turns);
   tcase_add_test (room, no_more_leases_are_given_than_may_run);
-  tcase_add_test (room, a_kept_item_keeps_its_hint_and_its_wait_for_room);
+  tcase_add_test (room, a_persistent_item_keeps_its_hint_and_its_wait_for_a_permit);
   tcase_add_test (room, irisd_ends_although_items_wait_for_room);
   suite_add_tcase (suite, near);
   suite_add_tcase (suite, room);

@@ -10,7 +10,7 @@
 #define SHORT_LEASE "[limits]\nlease-ms = 300\n"
 #define TWO_LEASES  "[limits]\nlease-ms = 300\nlease-attempts = 2\n"
 /* The first item of a start has a job, the others are spilled. */
-#define COLD "[limits]\nlease-ms = 600000\nmemory-items = 1\nread-ahead-ms = 0\n"
+#define SPILLED "[limits]\nlease-ms = 600000\nmemory-items = 1\nread-ahead-ms = 0\n"
 
 static Home *home;
 static Irisd *irisd;
@@ -58,10 +58,10 @@ static guint64
 submit (const char *payload)
 {
   IrisWireMessage item;
-  kept_fill (client, &item, "work", payload, IRIS_WIRE_CLASS_DURABLE);
+  persistent_fill (client, &item, "work", payload, IRIS_WIRE_CLASS_DURABLE);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_BURY, TRUE);
-  return kept_submit (client, &item);
+  return persistent_submit (client, &item);
 }
 
 typedef struct
@@ -86,7 +86,7 @@ say (Client *worker, IrisWireType type, const Lease *lease, const char *text)
   IrisWireMessage message;
   iris_wire_message_init (&message, type, lease->id);
   if (type == IRIS_WIRE_FAIL)
-    iris_wire_message_set_string (&message, IRIS_WIRE_KEY_SENTENCE, text, -1);
+    iris_wire_message_set_string (&message, IRIS_WIRE_KEY_MESSAGE, text, -1);
   else
     iris_wire_message_set_body (&message, text, strlen (text));
   client_send (worker, &message);
@@ -113,7 +113,7 @@ assert_taken (Client *worker)
 static void
 assert_state (guint64 number, IrisWireState state)
 {
-  ck_assert_uint_eq (kept_get_state (client, number, 0), state);
+  ck_assert_uint_eq (persistent_get_state (client, number, 0), state);
 }
 
 /* Leases an item, and kills irisd; then its worker goes. */
@@ -139,7 +139,7 @@ START_TEST (a_leased_item_is_not_leased_anew_while_its_lease_lasts)
   Lease second = take_lease (other, "later", 1);
   assert_state (number, IRIS_WIRE_STATE_LEASED);
   say (other, IRIS_WIRE_DONE, &second, "");
-  kept_assert_result (client, later, "");
+  persistent_assert_result (client, later, "");
   assert_state (number, IRIS_WIRE_STATE_LEASED);
   client_free (other);
 }
@@ -158,9 +158,9 @@ START_TEST (its_worker_comes_back_and_ends_it)
   guint64 later = submit ("later");
   Lease second = take_lease (other, "later", 1); /* the old one has no capacity left */
   say (old, IRIS_WIRE_DONE, &lease, "by the old worker");
-  kept_assert_result (client, number, "by the old worker");
+  persistent_assert_result (client, number, "by the old worker");
   say (other, IRIS_WIRE_DONE, &second, "");
-  kept_assert_result (client, later, "");
+  persistent_assert_result (client, later, "");
   say (old, IRIS_WIRE_DONE, &lease, "twice");
   assert_refused (old, &lease);
   client_free (other);
@@ -177,9 +177,9 @@ START_TEST (an_answer_needs_no_extension_before_it)
   Client *old = enroll (1);
   say (old, types[_i], &lease, "said so");
   if (types[_i] == IRIS_WIRE_DONE)
-    kept_assert_result (client, number, "said so");
+    persistent_assert_result (client, number, "said so");
   else
-    while (kept_get_state (client, number, GIVE_UP_MS) != IRIS_WIRE_STATE_BURIED)
+    while (persistent_get_state (client, number, GIVE_UP_MS) != IRIS_WIRE_STATE_BURIED)
       ;
   client_free (old);
 }
@@ -200,7 +200,7 @@ START_TEST (a_lease_survives_several_crashes_and_an_orderly_end)
   assert_state (number, IRIS_WIRE_STATE_LEASED);
   Client *old = enroll (1);
   say (old, IRIS_WIRE_DONE, &lease, "at last");
-  kept_assert_result (client, number, "at last");
+  persistent_assert_result (client, number, "at last");
   client_free (old);
 }
 END_TEST
@@ -217,7 +217,7 @@ START_TEST (a_worker_that_came_back_and_is_lost_loses_its_lease_as_any)
   Client *other = enroll (1);
   Lease second = take_lease (other, "leased", 2);
   say (other, IRIS_WIRE_DONE, &second, "by another");
-  kept_assert_result (client, number, "by another");
+  persistent_assert_result (client, number, "by another");
   client_free (other);
 }
 END_TEST
@@ -235,7 +235,7 @@ START_TEST (a_lease_that_has_ended_is_leased_anew_and_its_end_is_refused)
   say (old, IRIS_WIRE_EXTEND, &lease, "");
   assert_refused (old, &lease);
   say (other, IRIS_WIRE_DONE, &second, "in time");
-  kept_assert_result (client, number, "in time");
+  persistent_assert_result (client, number, "in time");
   client_free (old);
   client_free (other);
 }
@@ -265,10 +265,10 @@ START_TEST (leases_are_counted_over_crashes_and_the_item_is_buried)
   crash ();
   client_free (other);
   start (TWO_LEASES);
-  while (kept_get_state (client, number, GIVE_UP_MS) != IRIS_WIRE_STATE_BURIED)
+  while (persistent_get_state (client, number, GIVE_UP_MS) != IRIS_WIRE_STATE_BURIED)
     ;
-  assert_error (kept_fetch (client, number, 0), IRIS_WIRE_ERROR_BURIED);
-  kept_ask (client, IRIS_WIRE_KICK, number);
+  assert_error (persistent_fetch (client, number, 0), IRIS_WIRE_ERROR_BURIED);
+  persistent_ask (client, IRIS_WIRE_KICK, number);
   ck_assert_uint_eq (client_receive_type (client, IRIS_WIRE_CHANGED)->count, 1);
   other = enroll (1);
   take_lease (other, "leased", 1);
@@ -283,7 +283,7 @@ START_TEST (an_item_that_waits_to_be_leased_anew_keeps_its_count)
   guint64 number = submit ("leased");
   take_lease (worker, "leased", 1);
   client_free (worker);
-  while (kept_get_state (client, number, 0) != IRIS_WIRE_STATE_QUEUED)
+  while (persistent_get_state (client, number, 0) != IRIS_WIRE_STATE_QUEUED)
     ;
   crash ();
   start (LONG_LEASE);
@@ -291,7 +291,7 @@ START_TEST (an_item_that_waits_to_be_leased_anew_keeps_its_count)
   worker = enroll (1);
   Lease lease = take_lease (worker, "leased", 2);
   say (worker, IRIS_WIRE_DONE, &lease, "done");
-  kept_assert_result (client, number, "done");
+  persistent_assert_result (client, number, "done");
   client_free (worker);
 }
 END_TEST
@@ -301,9 +301,9 @@ START_TEST (an_item_whose_worker_is_away_can_be_cancelled)
   Lease lease;
   guint64 number = lease_and_crash (LONG_LEASE, "leased", &lease);
   start (LONG_LEASE);
-  kept_ask (client, IRIS_WIRE_CANCEL, number);
+  persistent_ask (client, IRIS_WIRE_CANCEL, number);
   client_receive_type (client, IRIS_WIRE_CANCELLING);
-  while (kept_get_state (client, number, GIVE_UP_MS) != IRIS_WIRE_STATE_CANCELLED)
+  while (persistent_get_state (client, number, GIVE_UP_MS) != IRIS_WIRE_STATE_CANCELLED)
     ;
   Client *old = enroll (1);
   say (old, IRIS_WIRE_EXTEND, &lease, "");
@@ -315,7 +315,7 @@ START_TEST (an_item_whose_worker_is_away_can_be_cancelled)
 }
 END_TEST
 
-START_TEST (leased_items_are_restored_where_others_are_cold)
+START_TEST (leased_items_are_restored_where_others_are_spilled)
 {
   enum
   {
@@ -323,7 +323,7 @@ START_TEST (leased_items_are_restored_where_others_are_cold)
   };
   guint64 numbers[N_LEASED];
   Lease leases[N_LEASED];
-  start (COLD);
+  start (SPILLED);
   Client *worker = enroll (N_LEASED);
   for (guint i = 0; i < N_LEASED; i++)
     {
@@ -333,7 +333,7 @@ START_TEST (leased_items_are_restored_where_others_are_cold)
   guint64 waiting = submit ("waiting");
   crash ();
   client_free (worker);
-  start (COLD);
+  start (SPILLED);
   for (guint i = 0; i < N_LEASED; i++)
     assert_state (numbers[i], IRIS_WIRE_STATE_LEASED);
   assert_state (waiting, IRIS_WIRE_STATE_QUEUED);
@@ -341,11 +341,11 @@ START_TEST (leased_items_are_restored_where_others_are_cold)
   for (guint i = 0; i < N_LEASED; i++)
     say (old, IRIS_WIRE_DONE, &leases[i], "by the old worker");
   for (guint i = 0; i < N_LEASED; i++)
-    kept_assert_result (client, numbers[i], "by the old worker");
+    persistent_assert_result (client, numbers[i], "by the old worker");
   client_enroll (old, "work", 1);
   Lease lease = take_lease (old, "waiting", 1);
   say (old, IRIS_WIRE_DONE, &lease, "done");
-  kept_assert_result (client, waiting, "done");
+  persistent_assert_result (client, waiting, "done");
   client_free (old);
 }
 END_TEST
@@ -359,7 +359,7 @@ START_TEST (a_paused_irisd_takes_what_was_leased_before_it)
   client = client_hello (irisd->front);
   Client *old = enroll (1);
   say (old, IRIS_WIRE_DONE, &lease, "done");
-  kept_assert_result (client, number, "done");
+  persistent_assert_result (client, number, "done");
   client_free (old);
 }
 END_TEST
@@ -381,7 +381,7 @@ main (void)
   tcase_add_test (tcase, leases_are_counted_over_crashes_and_the_item_is_buried);
   tcase_add_test (tcase, an_item_that_waits_to_be_leased_anew_keeps_its_count);
   tcase_add_test (tcase, an_item_whose_worker_is_away_can_be_cancelled);
-  tcase_add_test (tcase, leased_items_are_restored_where_others_are_cold);
+  tcase_add_test (tcase, leased_items_are_restored_where_others_are_spilled);
   tcase_add_test (tcase, a_paused_irisd_takes_what_was_leased_before_it);
   suite_add_tcase (suite, tcase);
   return core_test_run (suite);

@@ -201,7 +201,7 @@ START_TEST (signals_of_no_use_are_logged_and_ignored)
 }
 END_TEST
 
-START_TEST (a_second_signal_stops_now_and_tells_everybody)
+START_TEST (a_second_signal_stops_now_and_tells_all_clients)
 {
   Irisd *irisd = irisd_start ("[limits]\nkill-grace-ms = 1000000\n", ONE_WORKER, NULL);
   g_autofree char *gate = gate_new (irisd, "gate");
@@ -226,10 +226,10 @@ START_TEST (a_second_signal_stops_now_and_tells_everybody)
   irisd_signal (irisd, SIGTERM);
   for (guint i = 0; i < N_QUEUED + 2; i++)
     {
-      const IrisWireMessage *ending = client_receive_ending (client);
-      assert_error (ending, IRIS_WIRE_ERROR_SHUTTING_DOWN);
-      if (message_get_id (ending) == running)
-        ck_assert_int_gt (ending->signal, 0);
+      const IrisWireMessage *completion = client_receive_completion (client);
+      assert_error (completion, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+      if (message_get_id (completion) == running)
+        ck_assert_int_gt (completion->signal, 0);
     }
   ck_assert_int_eq (irisd_wait (irisd), 4);
   ck_assert_uint_eq (count_files (irisd->dir), 0);
@@ -237,7 +237,7 @@ START_TEST (a_second_signal_stops_now_and_tells_everybody)
 }
 END_TEST
 
-START_TEST (who_does_not_read_does_not_keep_irisd_from_ending)
+START_TEST (a_client_that_does_not_read_does_not_keep_irisd_from_ending)
 {
   Irisd *irisd = irisd_start ("[limits]\ndrain-grace-ms = 50\n", ONE_WORKER, NULL);
   g_autoptr (Client) client = client_hello (irisd->front);
@@ -257,7 +257,7 @@ START_TEST (who_does_not_read_does_not_keep_irisd_from_ending)
 }
 END_TEST
 
-START_TEST (who_does_not_acknowledge_does_not_keep_irisd_from_ending)
+START_TEST (a_client_that_does_not_acknowledge_does_not_keep_irisd_from_ending)
 {
   Irisd *irisd = irisd_start ("[limits]\ndrain-grace-ms = 50\nmax-body = 64K\nmax-output = 64K\n"
                               "in-flight-bytes = 64K\n",
@@ -269,8 +269,8 @@ START_TEST (who_does_not_acknowledge_does_not_keep_irisd_from_ending)
   for (guint i = 0; i < 2; i++)
     ck_assert_uint_eq (client_receive_type (client, IRIS_WIRE_RESULT)->body.size, 60000);
   irisd_signal (irisd, SIGTERM);
-  assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_SHUTTING_DOWN);
-  assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_SHUTTING_DOWN);
+  assert_error (client_receive_completion (client), IRIS_WIRE_ERROR_SHUTTING_DOWN);
+  assert_error (client_receive_completion (client), IRIS_WIRE_ERROR_SHUTTING_DOWN);
   ck_assert_int_eq (irisd_wait (irisd), 0);
   irisd_free (irisd);
 }
@@ -464,9 +464,9 @@ main (void)
   tcase_add_test (life, too_few_descriptors_are_told_and_irisd_is_not_ready);
   tcase_add_test (life, memory_goes_back_to_the_system_when_a_burst_is_over);
   tcase_add_loop_test (life, signals_of_no_use_are_logged_and_ignored, 0, 3);
-  tcase_add_test (life, a_second_signal_stops_now_and_tells_everybody);
-  tcase_add_test (life, who_does_not_read_does_not_keep_irisd_from_ending);
-  tcase_add_test (life, who_does_not_acknowledge_does_not_keep_irisd_from_ending);
+  tcase_add_test (life, a_second_signal_stops_now_and_tells_all_clients);
+  tcase_add_test (life, a_client_that_does_not_read_does_not_keep_irisd_from_ending);
+  tcase_add_test (life, a_client_that_does_not_acknowledge_does_not_keep_irisd_from_ending);
   tcase_add_test (life, commands_die_with_an_irisd_that_is_killed);
   /* A sanitizer has threads of its own that are never idle. */
   if (!SANITIZED)

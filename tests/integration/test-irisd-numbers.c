@@ -29,7 +29,7 @@ tear_down (void)
 static const IrisWireMessage *
 cancel (Client *who, guint64 number)
 {
-  kept_ask (who, IRIS_WIRE_CANCEL, number);
+  persistent_ask (who, IRIS_WIRE_CANCEL, number);
   return client_receive (who);
 }
 
@@ -45,12 +45,12 @@ static guint64
 submit_at_place (Client *who, const char *service, gboolean detach)
 {
   IrisWireMessage item;
-  kept_fill (who, &item, service, "x", IRIS_WIRE_CLASS_DURABLE);
+  persistent_fill (who, &item, service, "x", IRIS_WIRE_CLASS_DURABLE);
   iris_wire_message_set_int (&item, IRIS_WIRE_KEY_HINT, 0);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_STRICT, TRUE);
   if (detach)
     iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
-  return kept_submit (who, &item);
+  return persistent_submit (who, &item);
 }
 
 static void
@@ -65,7 +65,7 @@ wait_until_idle (void)
 }
 
 /* Some wait at the gate, others are in the scheduler, whose only worker is held. */
-START_TEST (a_kept_item_that_waits_ends_at_once)
+START_TEST (a_waiting_persistent_item_ends_at_once_when_cancelled)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   g_autoptr (Client) other = client_hello (irisd->front);
@@ -76,17 +76,17 @@ START_TEST (a_kept_item_that_waits_ends_at_once)
   for (guint i = 0; i < KEPT_ITEMS; i++)
     {
       assert_cancelling (cancel (client, numbers[i]), IRIS_WIRE_STATE_QUEUED);
-      ck_assert_uint_eq (kept_get_state (client, numbers[i], GIVE_UP_MS),
+      ck_assert_uint_eq (persistent_get_state (client, numbers[i], GIVE_UP_MS),
                          IRIS_WIRE_STATE_CANCELLED);
       assert_error (cancel (client, numbers[i]), IRIS_WIRE_ERROR_NOT_FOUND);
     }
   gate_open (gate);
-  client_receive_ending (other);
+  client_receive_completion (other);
   wait_until_idle ();
 }
 END_TEST
 
-START_TEST (a_client_that_waits_for_a_kept_item_is_told_that_it_was_cancelled)
+START_TEST (a_client_that_waits_for_a_persistent_item_is_told_that_it_was_cancelled)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   g_autofree char *endpoint = irisd_place_endpoint (irisd, 0);
@@ -96,7 +96,7 @@ START_TEST (a_client_that_waits_for_a_kept_item_is_told_that_it_was_cancelled)
   /* At the front, which is another gateway. */
   g_autoptr (Client) other = client_hello (irisd->front);
   assert_cancelling (cancel (other, number), IRIS_WIRE_STATE_QUEUED);
-  const IrisWireMessage *end = client_receive_ending (at_place);
+  const IrisWireMessage *end = client_receive_completion (at_place);
   assert_error (end, IRIS_WIRE_ERROR_CANCELLED);
   ck_assert_uint_eq (end->item, number);
   client_ack (at_place, 1);
@@ -104,9 +104,9 @@ START_TEST (a_client_that_waits_for_a_kept_item_is_told_that_it_was_cancelled)
   number = submit_at_place (at_place, "echo", FALSE);
   assert_cancelling (cancel (other, number), IRIS_WIRE_STATE_QUEUED);
   client_free (g_steal_pointer (&at_place));
-  ck_assert_uint_eq (kept_get_state (other, number, GIVE_UP_MS), IRIS_WIRE_STATE_CANCELLED);
+  ck_assert_uint_eq (persistent_get_state (other, number, GIVE_UP_MS), IRIS_WIRE_STATE_CANCELLED);
   gate_open (gate);
-  client_receive_ending (client);
+  client_receive_completion (client);
   wait_until_idle ();
 }
 END_TEST
@@ -116,44 +116,44 @@ START_TEST (running_and_delayed_items_are_cancelled_by_number)
   g_autofree char *gate = gate_new (irisd, "gate");
   const char *const args[] = { "cat", gate, NULL };
   IrisWireMessage item;
-  kept_fill (client, &item, "command", "", IRIS_WIRE_CLASS_DURABLE);
+  persistent_fill (client, &item, "command", "", IRIS_WIRE_CLASS_DURABLE);
   iris_wire_message_set_args (&item, args);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
-  guint64 running = kept_submit (client, &item);
-  while (kept_get_state (client, running, 0) != IRIS_WIRE_STATE_RUNNING)
+  guint64 running = persistent_submit (client, &item);
+  while (persistent_get_state (client, running, 0) != IRIS_WIRE_STATE_RUNNING)
     ;
   assert_cancelling (cancel (client, running), IRIS_WIRE_STATE_RUNNING);
-  ck_assert_uint_eq (kept_get_state (client, running, GIVE_UP_MS), IRIS_WIRE_STATE_CANCELLED);
+  ck_assert_uint_eq (persistent_get_state (client, running, GIVE_UP_MS), IRIS_WIRE_STATE_CANCELLED);
 
-  kept_fill (client, &item, "echo", "later", IRIS_WIRE_CLASS_RELAXED);
+  persistent_fill (client, &item, "echo", "later", IRIS_WIRE_CLASS_RELAXED);
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DELAY_MS, 1000 * GIVE_UP_MS);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
-  guint64 delayed = kept_submit (client, &item);
+  guint64 delayed = persistent_submit (client, &item);
   assert_cancelling (cancel (client, delayed), IRIS_WIRE_STATE_QUEUED);
-  ck_assert_uint_eq (kept_get_state (client, delayed, GIVE_UP_MS), IRIS_WIRE_STATE_CANCELLED);
+  ck_assert_uint_eq (persistent_get_state (client, delayed, GIVE_UP_MS), IRIS_WIRE_STATE_CANCELLED);
 
-  guint64 done = kept_submit_echo (client, "x", IRIS_WIRE_CLASS_DURABLE, TRUE);
-  ck_assert_uint_eq (kept_get_state (client, done, GIVE_UP_MS), IRIS_WIRE_STATE_DONE);
+  guint64 done = persistent_submit_echo (client, "x", IRIS_WIRE_CLASS_DURABLE, TRUE);
+  ck_assert_uint_eq (persistent_get_state (client, done, GIVE_UP_MS), IRIS_WIRE_STATE_DONE);
   assert_error (cancel (client, done), IRIS_WIRE_ERROR_NOT_FOUND);
   assert_error (cancel (client, 4711), IRIS_WIRE_ERROR_NOT_FOUND);
   wait_until_idle ();
 }
 END_TEST
 
-START_TEST (an_item_that_is_not_kept_is_cancelled_by_number_too)
+START_TEST (a_volatile_item_is_cancelled_by_number_too)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   g_autofree char *endpoint = irisd_place_endpoint (irisd, 0);
   g_autoptr (Client) at_place = client_hello (endpoint);
   IrisWireMessage item;
   client_occupy (client, gate, 0);
-  kept_fill (at_place, &item, "echo", "x", IRIS_WIRE_CLASS_VOLATILE);
+  persistent_fill (at_place, &item, "echo", "x", IRIS_WIRE_CLASS_VOLATILE);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_STRICT, TRUE);
-  guint64 number = kept_submit (at_place, &item);
+  guint64 number = persistent_submit (at_place, &item);
   assert_cancelling (cancel (client, number), IRIS_WIRE_STATE_QUEUED);
-  assert_error (client_receive_ending (at_place), IRIS_WIRE_ERROR_CANCELLED);
+  assert_error (client_receive_completion (at_place), IRIS_WIRE_ERROR_CANCELLED);
   gate_open (gate);
-  client_receive_ending (client);
+  client_receive_completion (client);
   wait_until_idle ();
 }
 END_TEST
@@ -165,7 +165,7 @@ START_TEST (an_item_can_be_cancelled_before_it_is_accepted)
   for (guint i = 0; i < 50; i++)
     {
       IrisWireMessage item;
-      kept_fill (client, &item, "echo", "x", IRIS_WIRE_CLASS_DURABLE);
+      persistent_fill (client, &item, "echo", "x", IRIS_WIRE_CLASS_DURABLE);
       iris_wire_message_set_string (&item, IRIS_WIRE_KEY_KEY, i % 2 == 0 ? "one" : "two", -1);
       iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_QUIET, TRUE);
       guint64 id = message_get_id (&item);
@@ -193,28 +193,28 @@ list (IrisWireMessage *request, guint64 *more)
   const IrisWireMessage *reply = client_receive_type (client, IRIS_WIRE_LIST_REPLY);
   if (more != NULL)
     *more = reply->item;
-  IrisWirePersistentList *kept = iris_wire_persistent_list_decode (reply->body, NULL, NULL);
-  ck_assert_ptr_nonnull (kept);
-  return kept;
+  IrisWirePersistentList *persistent = iris_wire_persistent_list_decode (reply->body, NULL, NULL);
+  ck_assert_ptr_nonnull (persistent);
+  return persistent;
 }
 
 static void
 submit_keyed (const char *key, guint klass)
 {
   IrisWireMessage item;
-  kept_fill (client, &item, "echo", key, klass);
+  persistent_fill (client, &item, "echo", key, klass);
   iris_wire_message_set_string (&item, IRIS_WIRE_KEY_KEY, key, -1);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
-  kept_get_state (client, kept_submit (client, &item), GIVE_UP_MS);
+  persistent_get_state (client, persistent_submit (client, &item), GIVE_UP_MS);
 }
 
 static void
 assert_listed (IrisWireMessage *request, guint n, const char *first_key)
 {
-  g_autoptr (IrisWirePersistentList) kept = list (request, NULL);
-  ck_assert_uint_eq (kept->n_items, n);
+  g_autoptr (IrisWirePersistentList) persistent = list (request, NULL);
+  ck_assert_uint_eq (persistent->n_items, n);
   if (n > 0)
-    ck_assert_str_eq (kept->items[0].key, first_key);
+    ck_assert_str_eq (persistent->items[0].key, first_key);
 }
 
 START_TEST (lists_are_filtered)
@@ -223,8 +223,8 @@ START_TEST (lists_are_filtered)
   submit_keyed ("a-1", IRIS_WIRE_CLASS_DURABLE);
   submit_keyed ("a-2", IRIS_WIRE_CLASS_RELAXED);
   submit_keyed ("b-1", IRIS_WIRE_CLASS_DURABLE);
-  guint64 running = kept_submit_occupier (client, gate, 0);
-  while (kept_get_state (client, running, 0) != IRIS_WIRE_STATE_RUNNING)
+  guint64 running = persistent_submit_occupier (client, gate, 0);
+  while (persistent_get_state (client, running, 0) != IRIS_WIRE_STATE_RUNNING)
     ;
 
   IrisWireMessage request;
@@ -264,7 +264,7 @@ START_TEST (a_page_says_behind_which_number_to_go_on)
   submit_keyed ("2", IRIS_WIRE_CLASS_RELAXED);
   submit_keyed ("3", IRIS_WIRE_CLASS_RELAXED);
   {
-    g_autoptr (IrisWirePersistentList) all = kept_list (client, 0, 0);
+    g_autoptr (IrisWirePersistentList) all = persistent_list (client, 0, 0);
     ck_assert_uint_eq (all->n_items, 3);
     first = all->items[0].item;
     last = all->items[2].item;
@@ -297,10 +297,10 @@ main (void)
   TCase *tcase = tcase_create ("irisd-numbers");
 
   tcase_add_checked_fixture (tcase, set_up, tear_down);
-  tcase_add_test (tcase, a_kept_item_that_waits_ends_at_once);
-  tcase_add_test (tcase, a_client_that_waits_for_a_kept_item_is_told_that_it_was_cancelled);
+  tcase_add_test (tcase, a_waiting_persistent_item_ends_at_once_when_cancelled);
+  tcase_add_test (tcase, a_client_that_waits_for_a_persistent_item_is_told_that_it_was_cancelled);
   tcase_add_test (tcase, running_and_delayed_items_are_cancelled_by_number);
-  tcase_add_test (tcase, an_item_that_is_not_kept_is_cancelled_by_number_too);
+  tcase_add_test (tcase, a_volatile_item_is_cancelled_by_number_too);
   tcase_add_test (tcase, an_item_can_be_cancelled_before_it_is_accepted);
   tcase_add_test (tcase, lists_are_filtered);
   tcase_add_test (tcase, a_page_says_behind_which_number_to_go_on);

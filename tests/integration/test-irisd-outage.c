@@ -85,13 +85,13 @@ static guint64
 submit_detached (const char *service, const char *payload, gboolean wait, guint64 deadline_ms)
 {
   IrisWireMessage item;
-  kept_fill (client, &item, service, payload, IRIS_WIRE_CLASS_DURABLE);
+  persistent_fill (client, &item, service, payload, IRIS_WIRE_CLASS_DURABLE);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
   if (wait)
     iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_WAIT_FOR_SERVICE, TRUE);
   if (deadline_ms > 0)
     iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DEADLINE_MS, deadline_ms);
-  return kept_submit (client, &item);
+  return persistent_submit (client, &item);
 }
 
 static const IrisWireMessage *
@@ -110,7 +110,7 @@ send_volatile (const char *service, gboolean wait)
 START_TEST (an_item_comes_before_the_first_worker_if_the_client_asks)
 {
   IrisWireMessage item;
-  kept_fill (client, &item, "later", "x", IRIS_WIRE_CLASS_DURABLE);
+  persistent_fill (client, &item, "later", "x", IRIS_WIRE_CLASS_DURABLE);
   client_send (client, &item);
   assert_error (client_receive (client), IRIS_WIRE_ERROR_UNKNOWN_SERVICE);
 
@@ -118,7 +118,7 @@ START_TEST (an_item_comes_before_the_first_worker_if_the_client_asks)
   g_autoptr (Client) worker = client_hello (irisd->front);
   enroll (worker, "later");
   serve_one (worker);
-  kept_assert_result (client, number, "early");
+  persistent_assert_result (client, number, "early");
 }
 END_TEST
 
@@ -128,11 +128,11 @@ START_TEST (an_item_comes_before_the_first_worker_of_a_configured_service)
   g_autoptr (Client) worker = client_hello (irisd->front);
   enroll (worker, "configured");
   serve_one (worker);
-  kept_assert_result (client, number, "early");
+  persistent_assert_result (client, number, "early");
 }
 END_TEST
 
-START_TEST (a_kept_item_outwaits_an_outage_and_a_volatile_one_does_not)
+START_TEST (a_persistent_item_outwaits_an_outage_and_a_volatile_one_does_not)
 {
   Client *worker = client_hello (irisd->front);
   enroll (worker, "later");
@@ -142,11 +142,11 @@ START_TEST (a_kept_item_outwaits_an_outage_and_a_volatile_one_does_not)
   assert_error (send_volatile ("configured", FALSE), IRIS_WIRE_ERROR_NO_WORKER);
   /* Only persistent items wait for it; volatile ones are refused. */
   assert_error (send_volatile ("later", FALSE), IRIS_WIRE_ERROR_UNKNOWN_SERVICE);
-  ck_assert_uint_eq (kept_get_state (client, number, 0), IRIS_WIRE_STATE_QUEUED);
+  ck_assert_uint_eq (persistent_get_state (client, number, 0), IRIS_WIRE_STATE_QUEUED);
   worker = client_hello (irisd->front);
   enroll (worker, "later");
   serve_one (worker);
-  kept_assert_result (client, number, "kept");
+  persistent_assert_result (client, number, "kept");
   client_free (worker);
 }
 END_TEST
@@ -156,11 +156,11 @@ START_TEST (what_waits_for_a_worker_waits_on_after_a_restart)
   guint64 number = submit_detached ("later", "kept", TRUE, 0);
   begin_again (_i == 0);
   /* A clean end has left it in the journal, a crash as well. */
-  ck_assert_uint_eq (kept_get_state (client, number, 0), IRIS_WIRE_STATE_QUEUED);
+  ck_assert_uint_eq (persistent_get_state (client, number, 0), IRIS_WIRE_STATE_QUEUED);
   g_autoptr (Client) worker = client_hello (irisd->front);
   enroll (worker, "later");
   serve_one (worker);
-  kept_assert_result (client, number, "kept");
+  persistent_assert_result (client, number, "kept");
 }
 END_TEST
 
@@ -178,25 +178,25 @@ START_TEST (what_waits_for_a_worker_is_not_in_memory)
   client = client_hello (irisd->front);
   for (guint i = 0; i < N_LARGE; i++)
     numbers[i] = submit_detached ("later", large, TRUE, 0);
-  kept_assert_not_in_memory (irisd_get_rss_kib (irisd), N_LARGE, LARGE_SIZE);
+  persistent_assert_not_in_memory (irisd_get_rss_kib (irisd), N_LARGE, LARGE_SIZE);
   g_autoptr (Client) worker = client_hello (irisd->front);
   enroll (worker, "later");
   for (guint i = 0; i < N_LARGE; i++)
     serve_one (worker);
   for (guint i = 0; i < N_LARGE; i++)
-    ck_assert_uint_eq (kept_get_state (client, numbers[i], GIVE_UP_MS), IRIS_WIRE_STATE_DONE);
+    ck_assert_uint_eq (persistent_get_state (client, numbers[i], GIVE_UP_MS), IRIS_WIRE_STATE_DONE);
 }
 END_TEST
 
 START_TEST (an_item_that_has_not_begun_by_its_deadline_fails)
 {
   guint64 number = submit_detached ("later", "kept", TRUE, 1);
-  assert_error (kept_fetch (client, number, GIVE_UP_MS), IRIS_WIRE_ERROR_DEADLINE_PASSED);
+  assert_error (persistent_fetch (client, number, GIVE_UP_MS), IRIS_WIRE_ERROR_DEADLINE_PASSED);
 
   /* It counts from when the item was accepted, not from when irisd was started. */
   number = submit_detached ("later", "kept", TRUE, 20);
   begin_again (TRUE);
-  assert_error (kept_fetch (client, number, GIVE_UP_MS), IRIS_WIRE_ERROR_DEADLINE_PASSED);
+  assert_error (persistent_fetch (client, number, GIVE_UP_MS), IRIS_WIRE_ERROR_DEADLINE_PASSED);
 }
 END_TEST
 
@@ -234,7 +234,7 @@ START_TEST (a_deadline_ends_whatever_an_item_waits_for)
       else
         iris_wire_message_set_numbers (&item, IRIS_WIRE_KEY_AFTER, &running, 1);
       client_send (other, &item);
-      assert_error (client_receive_ending (other), IRIS_WIRE_ERROR_DEADLINE_PASSED);
+      assert_error (client_receive_completion (other), IRIS_WIRE_ERROR_DEADLINE_PASSED);
     }
   gate_open (gate);
   client_receive_type (client, IRIS_WIRE_RESULT);
@@ -256,7 +256,7 @@ main (void)
   tcase_add_checked_fixture (tcase, set_up, tear_down);
   tcase_add_test (tcase, an_item_comes_before_the_first_worker_if_the_client_asks);
   tcase_add_test (tcase, an_item_comes_before_the_first_worker_of_a_configured_service);
-  tcase_add_test (tcase, a_kept_item_outwaits_an_outage_and_a_volatile_one_does_not);
+  tcase_add_test (tcase, a_persistent_item_outwaits_an_outage_and_a_volatile_one_does_not);
   tcase_add_loop_test (tcase, what_waits_for_a_worker_waits_on_after_a_restart, 0, 2);
   tcase_add_test (tcase, what_waits_for_a_worker_is_not_in_memory);
   tcase_add_test (tcase, an_item_that_has_not_begun_by_its_deadline_fails);

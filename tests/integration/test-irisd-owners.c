@@ -37,7 +37,7 @@ START_TEST (every_request_that_there_is_has_a_row)
 }
 END_TEST
 
-static const uid_t users[] = { OWNER, OPERATOR, OTHER, STRANGER };
+static const uid_t users[] = { OWNER, OPERATOR, OTHER, NO_ACCESS };
 
 /* One irisd for all rows, which do not touch each other's items. */
 static Home *home;
@@ -85,23 +85,23 @@ START_TEST (what_belongs_to_a_user_is_reached_by_that_user_and_by_operators)
 {
   for (guint who = 0; home != NULL && who < G_N_ELEMENTS (users); who++)
     {
-      if (users[who] != STRANGER)
+      if (users[who] != NO_ACCESS)
         check_row ((guint) _i, who, FALSE);
       check_row ((guint) _i, who, TRUE);
     }
 }
 END_TEST
 
-START_TEST (a_stranger_is_not_let_in_over_ipc)
+START_TEST (a_user_without_access_is_refused_over_ipc)
 {
   if (!is_root ())
     return;
   Irisd *irisd = irisd_start (CONFIG, ONE_WORKER, NULL);
   open_way (irisd);
-  Visitor *stranger = visitor_new (irisd, STRANGER, irisd->front);
-  ck_assert (g_subprocess_wait (stranger->process, NULL, NULL));
-  ck_assert_int_eq (g_subprocess_get_exit_status (stranger->process), VISITOR_REFUSED);
-  visitor_free (stranger);
+  Visitor *refused = visitor_new (irisd, NO_ACCESS, irisd->front);
+  ck_assert (g_subprocess_wait (refused->process, NULL, NULL));
+  ck_assert_int_eq (g_subprocess_get_exit_status (refused->process), VISITOR_REFUSED);
+  visitor_free (refused);
   irisd_finish (irisd);
 }
 END_TEST
@@ -198,7 +198,7 @@ main (int argc, char **argv)
   tcase_add_loop_test (rows, what_belongs_to_a_user_is_reached_by_that_user_and_by_operators, 0,
                        owner_n_rows);
   suite_add_tcase (suite, rows);
-  tcase_add_test (owners, a_stranger_is_not_let_in_over_ipc);
+  tcase_add_test (owners, a_user_without_access_is_refused_over_ipc);
   tcase_add_test (owners, a_user_serves_others_only_what_the_configuration_says);
   tcase_add_test (owners, what_waits_for_a_shared_service_is_done_by_a_worker_of_ones_own);
   suite_add_tcase (suite, owners);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Places that change: drained, refilled, with more or fewer workers.
+ * Places that change: drained, resumed, with more or fewer workers.
  */
 #include "irisd-fixture.h"
 
@@ -44,13 +44,13 @@ ask_drain (Client *who, gint place, gboolean drained)
 }
 
 static const IrisWireMessage *
-ask_staff (Client *who, gint place, guint workers)
+ask_set_workers (Client *who, gint place, guint workers)
 {
-  IrisWireMessage staff;
-  client_init_message (who, &staff, IRIS_WIRE_SET_WORKERS);
-  iris_wire_message_set_int (&staff, IRIS_WIRE_KEY_PLACE, place);
-  iris_wire_message_set_uint (&staff, IRIS_WIRE_KEY_WORKERS, workers);
-  client_send (who, &staff);
+  IrisWireMessage request;
+  client_init_message (who, &request, IRIS_WIRE_SET_WORKERS);
+  iris_wire_message_set_int (&request, IRIS_WIRE_KEY_PLACE, place);
+  iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_WORKERS, workers);
+  client_send (who, &request);
   return client_receive (who);
 }
 
@@ -128,7 +128,7 @@ START_TEST (what_a_drained_place_had_is_run_there_also_what_comes_back_to_it)
   g_autoptr (IrisWireStatus) status = client_get_status (other);
   ck_assert_uint_ge (status->places[1].backlog, 6);
   gate_open (gate);
-  ck_assert_uint_eq (message_get_id (client_receive_ending (other)), holder);
+  ck_assert_uint_eq (message_get_id (client_receive_completion (other)), holder);
   for (guint i = 0; i < 6; i++)
     assert_runs_at (1);
   assert_changed (ask_drain (other, 1, FALSE), 1);
@@ -208,21 +208,22 @@ run_load (void (*step) (Client *, guint))
 }
 
 static void
-drain_and_refill (Client *who, guint step)
+drain_and_resume (Client *who, guint step)
 {
   ck_assert_uint_eq (ask_drain (who, (gint) (step / 2 % 2), step % 2 == 0)->type,
                      IRIS_WIRE_CHANGED);
 }
 
 static void
-staff_up_and_down (Client *who, guint step)
+change_workers (Client *who, guint step)
 {
-  ck_assert_uint_eq (ask_staff (who, (gint) (step % 2), 1 + step * 7 % 4)->type, IRIS_WIRE_CHANGED);
+  ck_assert_uint_eq (ask_set_workers (who, (gint) (step % 2), 1 + step * 7 % 4)->type,
+                     IRIS_WIRE_CHANGED);
 }
 
 START_TEST (nothing_is_lost_while_places_are_drained_and_refilled)
 {
-  run_load (drain_and_refill);
+  run_load (drain_and_resume);
 }
 END_TEST
 
@@ -231,7 +232,7 @@ START_TEST (nothing_is_lost_while_workers_come_and_go)
   irisd_finish (irisd);
   client_free (client);
   begin ("--topology=package:2 core:4 pu:1");
-  run_load (staff_up_and_down);
+  run_load (change_workers);
 }
 END_TEST
 
@@ -240,18 +241,18 @@ START_TEST (as_many_workers_take_part_as_is_said)
   irisd_finish (irisd);
   client_free (client);
   begin ("--topology=package:2 core:4 pu:1");
-  assert_changed (ask_staff (client, 1, 3), 1);
-  assert_changed (ask_staff (client, 1, 3), 0);
+  assert_changed (ask_set_workers (client, 1, 3), 1);
+  assert_changed (ask_set_workers (client, 1, 3), 0);
   g_autoptr (IrisWireStatus) status = client_get_status (client);
   ck_assert_uint_eq (status->places[0].active, 4);
   ck_assert_uint_eq (status->places[1].active, 3);
   ck_assert_uint_eq (status->places[1].workers, 4);
-  const IrisWireMessage *refusal = ask_staff (client, 1, 5);
+  const IrisWireMessage *refusal = ask_set_workers (client, 1, 5);
   assert_error (refusal, IRIS_WIRE_ERROR_TOO_LARGE);
   ck_assert_uint_eq (refusal->limit_value, 4);
-  assert_error (ask_staff (client, 2, 1), IRIS_WIRE_ERROR_NO_SUCH_PLACE);
+  assert_error (ask_set_workers (client, 2, 1), IRIS_WIRE_ERROR_NO_SUCH_PLACE);
   assert_changed (ask_drain (client, 1, TRUE), 1);
-  assert_changed (ask_staff (client, 1, 2), 1);
+  assert_changed (ask_set_workers (client, 1, 2), 1);
   assert_changed (ask_drain (client, 1, FALSE), 1);
   g_autoptr (IrisWireStatus) again = client_get_status (client);
   ck_assert_uint_eq (again->places[1].active, 2);
@@ -265,7 +266,7 @@ START_TEST (a_scheduler_without_places_has_none_to_change)
   irisd = irisd_start (NULL, TWO_PLACES, "--scheduler=lockfree", NULL);
   client = client_hello (irisd->front);
   assert_error (ask_drain (client, 1, TRUE), IRIS_WIRE_ERROR_BAD_ARGUMENT);
-  assert_error (ask_staff (client, 1, 1), IRIS_WIRE_ERROR_BAD_ARGUMENT);
+  assert_error (ask_set_workers (client, 1, 1), IRIS_WIRE_ERROR_BAD_ARGUMENT);
 }
 END_TEST
 
@@ -300,7 +301,7 @@ int
 main (void)
 {
   Suite *suite = suite_create ("irisd-place-control");
-  TCase *tcase = tcase_create ("staff");
+  TCase *tcase = tcase_create ("workers");
   tcase_set_timeout (tcase, 0);
   tcase_add_checked_fixture (tcase, set_up, tear_down);
   tcase_add_test (tcase, a_drained_place_takes_nothing_and_its_worker_rests);

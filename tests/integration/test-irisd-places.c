@@ -148,14 +148,14 @@ START_TEST (a_strict_item_has_to_name_its_place)
 }
 END_TEST
 
-START_TEST (the_counters_agree_with_the_endings)
+START_TEST (the_counters_agree_with_the_completions)
 {
   g_autofree char *payload = g_malloc0 (5000);
   for (guint i = 0; i < N_ITEMS; i++)
     client_submit (client, "sha256", payload, 5000, IRIS_PLACE_ANY, FALSE);
   client_submit_path (client, "sha256", "/no/such/file");
   for (guint i = 0; i < N_ITEMS + 1; i++)
-    client_receive_ending (client);
+    client_receive_completion (client);
 
   g_autoptr (IrisWireStatus) status = client_get_status (client);
   ck_assert_str_eq (status->scheduler, "places");
@@ -216,7 +216,7 @@ START_TEST (a_command_runs_on_the_cpus_of_its_place)
       iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_STRICT, TRUE);
       client_send (there, &item);
       g_autofree char *wanted = g_strdup_printf ("Cpus_allowed_list:\t%s\n", map->places[i].cpus);
-      ck_assert (message_body_is (client_receive_ending (there), wanted));
+      ck_assert (message_body_is (client_receive_completion (there), wanted));
     }
   client_free (g_steal_pointer (&there));
   irisd_finish (real);
@@ -235,7 +235,7 @@ main (void)
   tcase_add_test (two, an_idle_place_steals_what_another_was_given);
   tcase_add_test (two, a_strict_item_never_moves);
   tcase_add_test (two, a_strict_item_has_to_name_its_place);
-  tcase_add_test (two, the_counters_agree_with_the_endings);
+  tcase_add_test (two, the_counters_agree_with_the_completions);
   tcase_add_loop_test (other, every_scheduler_serves_the_sockets_of_all_places, 0, 3);
   tcase_add_test (other, a_command_runs_on_the_cpus_of_its_place);
   suite_add_tcase (suite, two);

@@ -114,7 +114,7 @@ START_TEST (a_running_item_of_a_plugin_can_be_cancelled)
   client_cancel (client, client_occupy (client, gate, 0));
   ck_assert_uint_eq (client_receive_type (client, IRIS_WIRE_CANCELLING)->state,
                      IRIS_WIRE_STATE_RUNNING);
-  assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_CANCELLED);
+  assert_error (client_receive_completion (client), IRIS_WIRE_ERROR_CANCELLED);
   client_free (g_steal_pointer (&client));
   irisd_finish (irisd);
 }
@@ -128,7 +128,7 @@ static const struct
   { "IRISD_BAD_PLUGIN_1", "was built for version 2 of the interface" },
   { "IRISD_BAD_PLUGIN_2", "its init failed: there is no flux capacitor" },
   { "IRISD_BAD_PLUGIN_3", "its init failed: it did not say why" },
-  { "IRISD_BAD_PLUGIN_4", "it names a service other than by" },
+  { "IRISD_BAD_PLUGIN_4", "the name of one of its services is not made of" },
   { "IRISD_BAD_PLUGIN_5", "it brings two services “bad”" },
   { "IRISD_BAD_PLUGIN_6", "there is a service “echo” already" },
   { "IRISD_BAD_PLUGIN_7", "it brings no service" },

@@ -231,7 +231,7 @@ START_TEST (others_are_heard_within_a_batch)
       while (seen.before < total)
         ask_often (&seen, &own);
       hear_until (IRIS_WIRE_PONG, end);
-      client_ack (client, client->endings->len / IRIS_WIRE_ID_SIZE);
+      client_ack (client, client->completions->len / IRIS_WIRE_ID_SIZE);
     }
   ck_assert (seen.within);
   ck_assert_uint_eq (seen.least, PER_TURN);
@@ -251,12 +251,12 @@ START_TEST (an_item_is_cancelled_behind_its_batch)
   ck_assert_uint_eq (heard.results + heard.errors, 0);
   ck_assert_uint_eq (client_receive_type (client, IRIS_WIRE_CANCELLING)->state,
                      IRIS_WIRE_STATE_QUEUED);
-  assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_CANCELLED);
+  assert_error (client_receive_completion (client), IRIS_WIRE_ERROR_CANCELLED);
   ck_assert_uint_eq (message_get_id (&client->message), last);
   for (guint i = 0; i < 10 * PER_TURN - 1; i++)
     client_cancel (client, first + i);
   for (guint i = 0; i < 10 * PER_TURN - 1; i++)
-    assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_CANCELLED);
+    assert_error (client_receive_completion (client), IRIS_WIRE_ERROR_CANCELLED);
 }
 END_TEST
 
@@ -269,11 +269,11 @@ START_TEST (a_client_says_good_bye_and_hello_behind_its_batch)
   iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MIN, 1);
   iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MAX, 1);
   client_send (client, &hello);
-  guint64 greeting = client->next_id;
+  guint64 hello_id = client->next_id;
   guint64 id = send_items (LONG);
   guint64 last = client_submit (client, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
 
-  hear_until (IRIS_WIRE_WELCOME, greeting);
+  hear_until (IRIS_WIRE_WELCOME, hello_id);
   Heard heard = hear_until (IRIS_WIRE_ACCEPTED, id);
   ck_assert_uint_eq (client->message.count, LONG);
   heard.results += hear_until (IRIS_WIRE_RESULT, last).results;
@@ -281,7 +281,7 @@ START_TEST (a_client_says_good_bye_and_hello_behind_its_batch)
 }
 END_TEST
 
-START_TEST (who_goes_within_a_batch_takes_the_rest_along)
+START_TEST (a_client_that_goes_within_a_batch_takes_the_rest_along)
 {
   for (guint i = 0; i < N_BATCHES; i++)
     send_items (LONG);
@@ -342,12 +342,12 @@ START_TEST (items_beyond_the_credit_are_refused_within_a_batch)
   for (guint i = 0; i < 40; i++)
     client_cancel (client, first + i);
   for (guint i = 0; i < 40; i++)
-    assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_CANCELLED);
+    assert_error (client_receive_completion (client), IRIS_WIRE_ERROR_CANCELLED);
 }
 END_TEST
 
 /* More than may wait behind it: none is lost, and all are in order. */
-START_TEST (who_sends_more_than_may_wait_is_answered_in_order)
+START_TEST (a_client_that_sends_more_than_may_wait_is_answered_in_order)
 {
   guint64 batches[20], pings[20];
   for (guint i = 0; i < G_N_ELEMENTS (pings); i++)
@@ -379,7 +379,7 @@ set_up_short (void)
 
 /* Its connection is dropped, usually within a batch, because it does not read. Its later messages
  * are refused or were answered, and it can begin again. */
-START_TEST (who_does_not_read_is_given_up_and_may_come_back)
+START_TEST (a_client_that_does_not_read_is_given_up_and_may_come_back)
 {
   for (guint i = 0; i < N_BATCHES; i++)
     send_items (LONG);
@@ -408,18 +408,18 @@ END_TEST
  * ------------------------------------------------------------------------------- */
 
 static void
-add_kept (guint n)
+add_persistent_items (guint n)
 {
   IrisWireMessage item;
   for (guint i = 0; i < n; i++)
     {
-      kept_fill (client, &item, "echo", "kept", IRIS_WIRE_CLASS_RELAXED);
+      persistent_fill (client, &item, "echo", "kept", IRIS_WIRE_CLASS_RELAXED);
       iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
       ck_assert (iris_wire_batch_builder_add (&batch, &item, NULL));
     }
 }
 
-START_TEST (kept_items_of_a_long_batch_are_numbered_in_a_row)
+START_TEST (persistent_items_of_a_long_batch_are_numbered_in_a_row)
 {
   Home *home = home_new ();
   irisd = home_start (home, NULL);
@@ -428,17 +428,17 @@ START_TEST (kept_items_of_a_long_batch_are_numbered_in_a_row)
   guint64 before = 0;
   for (guint i = 0; i < 2; i++)
     {
-      add_kept (500);
+      add_persistent_items (500);
       guint64 id = send_batch ();
       const IrisWireMessage *accepted = client_receive_type (client, IRIS_WIRE_ACCEPTED);
       ck_assert_uint_eq (message_get_id (accepted), id);
       ck_assert_uint_eq (accepted->count, 500);
       ck_assert_uint_gt (accepted->item, before);
       before = accepted->item + 499;
-      kept_assert_result (client, accepted->item, "kept");
-      kept_assert_result (client, before, "kept");
+      persistent_assert_result (client, accepted->item, "kept");
+      persistent_assert_result (client, before, "kept");
     }
-  ck_assert_uint_eq (kept_count (client), 1000);
+  ck_assert_uint_eq (persistent_count (client), 1000);
   iris_wire_batch_builder_clear (&batch);
   client_free (client);
   irisd_stop (irisd);
@@ -446,17 +446,17 @@ START_TEST (kept_items_of_a_long_batch_are_numbered_in_a_row)
 }
 END_TEST
 
-START_TEST (who_goes_within_a_batch_of_kept_items_leaves_what_was_read)
+START_TEST (a_client_that_goes_within_a_batch_leaves_the_persistent_items_that_were_read)
 {
   Home *home = home_new ();
   irisd = home_start (home, NULL);
   client = client_hello (irisd->front);
   other = client_hello (irisd->front);
   iris_wire_batch_builder_init (&batch, NULL);
-  add_kept (1000);
+  add_persistent_items (1000);
   send_batch ();
   ask (client, IRIS_WIRE_BYE);
-  while (kept_count (other) == 0)
+  while (persistent_count (other) == 0)
     ;
   client_free (client);
   g_autoptr (IrisWireStatus) status = NULL;
@@ -466,7 +466,7 @@ START_TEST (who_goes_within_a_batch_of_kept_items_leaves_what_was_read)
       status = client_get_status (other);
     }
   while (status->in_flight > 0 || status->accepted == 0);
-  ck_assert_uint_gt (kept_count (other), 0);
+  ck_assert_uint_gt (persistent_count (other), 0);
   iris_wire_batch_builder_clear (&batch);
   client_free (other);
   irisd_stop (irisd);
@@ -485,21 +485,22 @@ main (void)
   tcase_add_test (line, others_are_heard_within_a_batch);
   tcase_add_test (line, an_item_is_cancelled_behind_its_batch);
   tcase_add_test (line, a_client_says_good_bye_and_hello_behind_its_batch);
-  tcase_add_test (line, who_goes_within_a_batch_takes_the_rest_along);
+  tcase_add_test (line, a_client_that_goes_within_a_batch_takes_the_rest_along);
   tcase_add_test (line, a_drain_within_a_batch_answers_all_of_it);
   suite_add_tcase (suite, line);
   TCase *small = tcase_create ("small");
   tcase_add_checked_fixture (small, set_up_small, tear_down);
   tcase_add_test (small, items_beyond_the_credit_are_refused_within_a_batch);
-  tcase_add_test (small, who_sends_more_than_may_wait_is_answered_in_order);
+  tcase_add_test (small, a_client_that_sends_more_than_may_wait_is_answered_in_order);
   suite_add_tcase (suite, small);
   TCase *unread = tcase_create ("unread");
   tcase_add_checked_fixture (unread, set_up_short, tear_down);
-  tcase_add_test (unread, who_does_not_read_is_given_up_and_may_come_back);
+  tcase_add_test (unread, a_client_that_does_not_read_is_given_up_and_may_come_back);
   suite_add_tcase (suite, unread);
-  TCase *kept = tcase_create ("kept");
-  tcase_add_test (kept, kept_items_of_a_long_batch_are_numbered_in_a_row);
-  tcase_add_test (kept, who_goes_within_a_batch_of_kept_items_leaves_what_was_read);
-  suite_add_tcase (suite, kept);
+  TCase *persistent = tcase_create ("persistent");
+  tcase_add_test (persistent, persistent_items_of_a_long_batch_are_numbered_in_a_row);
+  tcase_add_test (persistent,
+                  a_client_that_goes_within_a_batch_leaves_the_persistent_items_that_were_read);
+  suite_add_tcase (suite, persistent);
   return core_test_run (suite);
 }

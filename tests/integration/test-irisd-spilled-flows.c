@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* As few jobs as possible in memory, and as few as possible through the gate at once. */
-#define COLD                                                       \
+#define SPILLED                                                    \
   "[limits]\nmemory-items = 0\nread-ahead-ms = 0\nwindow-us = 0\n" \
   "aging-ms = 3600000\n"
 
@@ -49,7 +49,7 @@ begin (const char *config)
 static void
 fill (Client *from, IrisWireMessage *item, const char *service, const char *payload, guint klass)
 {
-  kept_fill (from, item, service, payload, klass);
+  persistent_fill (from, item, service, payload, klass);
   iris_wire_message_set_boolean (item, IRIS_WIRE_KEY_DETACH, TRUE);
 }
 
@@ -57,14 +57,14 @@ static void
 occupy (void)
 {
   gate = gate_new (irisd, "gate");
-  holder = kept_submit_occupier (client, gate, 0);
+  holder = persistent_submit_occupier (client, gate, 0);
 }
 
 static void
 set_up (void)
 {
   home = home_new ();
-  begin (COLD);
+  begin (SPILLED);
 }
 
 static void
@@ -87,7 +87,7 @@ submit_some (Client *from, const char *service, guint n, guint priority)
       if (strcmp (service, "hold") == 0)
         iris_wire_message_set_string (&item, IRIS_WIRE_KEY_PATH, gate, -1);
       iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_PRIORITY, priority);
-      numbers[i] = kept_submit (from, &item);
+      numbers[i] = persistent_submit (from, &item);
     }
   return numbers;
 }
@@ -102,7 +102,7 @@ submit_holds (Client *from, guint n, guint priority)
 static void
 expect_done (guint64 number)
 {
-  ck_assert_uint_eq (kept_get_state (client, number, GIVE_UP_MS), IRIS_WIRE_STATE_DONE);
+  ck_assert_uint_eq (persistent_get_state (client, number, GIVE_UP_MS), IRIS_WIRE_STATE_DONE);
 }
 
 /* Runs one after the other, and asserts their order; of those through the gate at once any may be
@@ -116,7 +116,7 @@ pass_in_order (const GArray *numbers)
       gate_pass (gate);
       if (i >= THROUGH - 1)
         expect_done (g_array_index (numbers, guint64, i - (THROUGH - 1)));
-      ck_assert_uint_eq (kept_get_state (client, holder, 0), IRIS_WIRE_STATE_DONE);
+      ck_assert_uint_eq (persistent_get_state (client, holder, 0), IRIS_WIRE_STATE_DONE);
     }
 }
 
@@ -130,7 +130,7 @@ pass_all (guint n)
 static guint
 kick (guint64 item)
 {
-  kept_ask (client, IRIS_WIRE_KICK, item);
+  persistent_ask (client, IRIS_WIRE_KICK, item);
   return (guint) client_receive_type (client, IRIS_WIRE_CHANGED)->count;
 }
 
@@ -149,16 +149,16 @@ START_TEST (they_run_in_the_order_in_which_they_came_the_higher_priority_first)
   pass_in_order (order);
   for (guint i = 0; i < order->len; i++)
     expect_done (g_array_index (order, guint64, i));
-  ck_assert_uint_eq (kept_count (client), 2 * N_EACH + 1);
+  ck_assert_uint_eq (persistent_count (client), 2 * N_EACH + 1);
 }
 END_TEST
 
 /* Over TCP each connection is a client. */
-START_TEST (who_has_few_does_not_wait_for_who_has_many)
+START_TEST (a_client_with_few_items_does_not_wait_for_one_with_many)
 {
   client_free (client);
   irisd_stop (irisd);
-  begin (COLD "[irisd]\ntcp-trusted = true\n");
+  begin (SPILLED "[irisd]\ntcp-trusted = true\n");
   occupy ();
   g_autoptr (Client) other = client_hello (irisd->tcp);
   g_autofree guint64 *many = submit_holds (client, N_EACH, 5);
@@ -166,7 +166,7 @@ START_TEST (who_has_few_does_not_wait_for_who_has_many)
   gate_open (gate);
   pass_all (THROUGH + 2);
   expect_done (few[0]);
-  ck_assert_uint_eq (kept_get_state (client, many[N_EACH / 2], 0), IRIS_WIRE_STATE_QUEUED);
+  ck_assert_uint_eq (persistent_get_state (client, many[N_EACH / 2], 0), IRIS_WIRE_STATE_QUEUED);
   pass_all (N_EACH - THROUGH - 2);
   for (guint i = 0; i < N_EACH; i++)
     expect_done (many[i]);
@@ -181,38 +181,38 @@ START_TEST (others_find_them_by_their_number)
   guint64 kicked = numbers[N_EACH - 3], again = numbers[N_EACH - 4];
   g_autoptr (IrisWireStatus) status = client_get_status (client);
   ck_assert_uint_eq (status->places[0].backlog, N_EACH + 1);
-  ck_assert_uint_eq (kept_get_state (client, cancelled, 0), IRIS_WIRE_STATE_QUEUED);
-  kept_ask (client, IRIS_WIRE_CANCEL, cancelled);
+  ck_assert_uint_eq (persistent_get_state (client, cancelled, 0), IRIS_WIRE_STATE_QUEUED);
+  persistent_ask (client, IRIS_WIRE_CANCEL, cancelled);
   ck_assert_uint_eq (client_receive_type (client, IRIS_WIRE_CANCELLING)->state,
                      IRIS_WIRE_STATE_QUEUED);
-  assert_error (kept_fetch (client, cancelled, GIVE_UP_MS), IRIS_WIRE_ERROR_CANCELLED);
+  assert_error (persistent_fetch (client, cancelled, GIVE_UP_MS), IRIS_WIRE_ERROR_CANCELLED);
   for (guint i = 0; i < 2; i++)
     {
-      kept_ask (client, IRIS_WIRE_BURY, i == 0 ? buried : again);
+      persistent_ask (client, IRIS_WIRE_BURY, i == 0 ? buried : again);
       ck_assert_uint_eq (client_receive_type (client, IRIS_WIRE_CHANGED)->count, 1);
     }
-  ck_assert_uint_eq (kept_get_state (client, buried, 0), IRIS_WIRE_STATE_BURIED);
+  ck_assert_uint_eq (persistent_get_state (client, buried, 0), IRIS_WIRE_STATE_BURIED);
   ck_assert_uint_eq (kick (again), 1);
   /* It waits for no time. */
   ck_assert_uint_eq (kick (kicked), 0);
-  ck_assert_uint_eq (kept_count (client), N_EACH + 1);
+  ck_assert_uint_eq (persistent_count (client), N_EACH + 1);
   gate_open (gate);
   pass_all (N_EACH - 2);
   for (guint i = 0; i < N_EACH; i++)
     if (numbers[i] != cancelled && numbers[i] != buried)
       expect_done (numbers[i]);
-  ck_assert_uint_eq (kept_get_state (client, buried, 0), IRIS_WIRE_STATE_BURIED);
+  ck_assert_uint_eq (persistent_get_state (client, buried, 0), IRIS_WIRE_STATE_BURIED);
 }
 END_TEST
 
-START_TEST (a_stranger_cancels_only_its_own)
+START_TEST (a_guest_cancels_only_its_own)
 {
   occupy ();
-  g_autoptr (Client) stranger = client_hello (irisd->tcp);
+  g_autoptr (Client) guest = client_hello (irisd->tcp);
   g_autofree guint64 *numbers = submit_some (client, "echo", N_EACH, 5);
-  kept_ask (stranger, IRIS_WIRE_CANCEL, numbers[N_EACH - 1]);
-  assert_error (client_receive (stranger), IRIS_WIRE_ERROR_NOT_FOUND);
-  kept_ask (client, IRIS_WIRE_CANCEL, numbers[N_EACH - 1]);
+  persistent_ask (guest, IRIS_WIRE_CANCEL, numbers[N_EACH - 1]);
+  assert_error (client_receive (guest), IRIS_WIRE_ERROR_NOT_FOUND);
+  persistent_ask (client, IRIS_WIRE_CANCEL, numbers[N_EACH - 1]);
   client_receive_type (client, IRIS_WIRE_CANCELLING);
   gate_open (gate);
   expect_done (numbers[N_EACH - 2]);
@@ -228,7 +228,7 @@ submit_large (void)
       IrisWireMessage item;
       /* On the disk before the next one comes. */
       fill (client, &item, "sha256", payload, IRIS_WIRE_CLASS_DURABLE);
-      kept_submit (client, &item);
+      persistent_submit (client, &item);
     }
 }
 
@@ -239,7 +239,7 @@ START_TEST (their_payloads_are_not_in_memory)
   guint64 first = irisd_get_rss_kib (irisd);
   client_free (client);
   irisd_kill (irisd);
-  begin (COLD);
+  begin (SPILLED);
   close (gate_wait (gate));
   guint64 second = irisd_get_rss_kib (irisd);
   g_autoptr (IrisWireStatus) status = client_get_status (client);
@@ -248,8 +248,8 @@ START_TEST (their_payloads_are_not_in_memory)
   expect_done (holder);
   for (guint i = 1; i <= N_LARGE; i++)
     expect_done (holder + i);
-  kept_assert_not_in_memory (first, N_LARGE, LARGE_SIZE);
-  kept_assert_not_in_memory (second, N_LARGE, LARGE_SIZE);
+  persistent_assert_not_in_memory (first, N_LARGE, LARGE_SIZE);
+  persistent_assert_not_in_memory (second, N_LARGE, LARGE_SIZE);
 }
 END_TEST
 
@@ -269,13 +269,13 @@ submit_many (guint64 *numbers, guint n, guint klass, guint64 delay_ms)
         iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DELAY_MS, delay_ms);
       client_send (client, &item);
     }
-  kept_take_numbers (client, first_id, numbers, n);
+  persistent_take_numbers (client, first_id, numbers, n);
 }
 
 /* Some become due, and then wait for their turn. */
 START_TEST (all_of_many_end_once)
 {
-  static const char *const configs[] = { COLD, COLD "[service echo]\nconcurrency = 1\n",
+  static const char *const configs[] = { SPILLED, SPILLED "[service echo]\nconcurrency = 1\n",
                                          "[limits]\nmemory-items = 100\nread-ahead-ms = 0\n" };
   client_free (client);
   irisd_stop (irisd);
@@ -286,9 +286,9 @@ START_TEST (all_of_many_end_once)
   submit_many (&numbers[N_MANY], N_MANY, IRIS_WIRE_CLASS_DURABLE, 20);
   gate_open (gate);
   expect_done (holder);
-  kept_assert_indices (client, numbers, N_MANY);
-  kept_assert_indices (client, &numbers[N_MANY], N_MANY);
-  ck_assert_uint_eq (kept_count (client), 1);
+  persistent_assert_indices (client, numbers, N_MANY);
+  persistent_assert_indices (client, &numbers[N_MANY], N_MANY);
+  ck_assert_uint_eq (persistent_count (client), 1);
   g_autoptr (IrisWireStatus) status = client_get_status (client);
   ck_assert_uint_eq (status->in_flight, 0);
   ck_assert_uint_eq (status->ended, status->accepted);
@@ -319,18 +319,19 @@ START_TEST (an_end_of_irisd_while_they_wait_and_run_loses_none)
       if (i == 1)
         gate_open (gate);
       if (i > 0)
-        ck_assert_uint_ge (kept_get_state (client, numbers[i * (N_MANY / N_KILLS)], GIVE_UP_MS),
-                           IRIS_WIRE_STATE_DONE);
+        ck_assert_uint_ge (
+            persistent_get_state (client, numbers[i * (N_MANY / N_KILLS)], GIVE_UP_MS),
+            IRIS_WIRE_STATE_DONE);
       client_free (client);
       if (_i == 0)
         irisd_kill (irisd);
       else
         stop_at_once (i == 0);
-      begin (COLD);
+      begin (SPILLED);
       if (i == 0)
         close (gate_wait (gate));
     }
-  kept_assert_indices (client, numbers, N_MANY);
+  persistent_assert_indices (client, numbers, N_MANY);
 }
 END_TEST
 
@@ -345,10 +346,10 @@ START_TEST (an_irisd_that_ends_runs_what_waits_for_its_turn)
   client_free (client);
   ck_assert_int_eq (irisd_wait (irisd), 0);
   irisd_release (irisd);
-  begin (COLD);
+  begin (SPILLED);
   g_autoptr (IrisWireStatus) status = client_get_status (client);
   ck_assert_uint_eq (status->accepted, 0);
-  kept_assert_indices (client, numbers, N_MANY);
+  persistent_assert_indices (client, numbers, N_MANY);
 }
 END_TEST
 
@@ -356,13 +357,13 @@ int
 main (void)
 {
   Suite *suite = suite_create ("irisd-spilled-flows");
-  TCase *tcase = tcase_create ("lanes");
+  TCase *tcase = tcase_create ("flows");
   tcase_set_timeout (tcase, 0);
   tcase_add_checked_fixture (tcase, set_up, tear_down);
   tcase_add_test (tcase, they_run_in_the_order_in_which_they_came_the_higher_priority_first);
-  tcase_add_test (tcase, who_has_few_does_not_wait_for_who_has_many);
+  tcase_add_test (tcase, a_client_with_few_items_does_not_wait_for_one_with_many);
   tcase_add_test (tcase, others_find_them_by_their_number);
-  tcase_add_test (tcase, a_stranger_cancels_only_its_own);
+  tcase_add_test (tcase, a_guest_cancels_only_its_own);
   tcase_add_test (tcase, their_payloads_are_not_in_memory);
   tcase_add_loop_test (tcase, all_of_many_end_once, 0, 3);
   tcase_add_loop_test (tcase, an_end_of_irisd_while_they_wait_and_run_loses_none, 0, 2);

@@ -23,7 +23,7 @@
 /* More items of that size than SQLite caches of the file. */
 #define N_FORGOTTEN 160
 
-#define COLD "[limits]\nmemory-items = 0\nread-ahead-ms = 0\n"
+#define SPILLED "[limits]\nmemory-items = 0\nread-ahead-ms = 0\n"
 
 static Home *home;
 static Irisd *irisd;
@@ -40,7 +40,7 @@ static void
 set_up (void)
 {
   home = home_new ();
-  begin (COLD);
+  begin (SPILLED);
 }
 
 static void
@@ -67,7 +67,7 @@ tear_down (void)
 static void
 fill (Client *from, IrisWireMessage *item, const char *payload, guint klass)
 {
-  kept_fill (from, item, "echo", payload, klass);
+  persistent_fill (from, item, "echo", payload, klass);
   iris_wire_message_set_boolean (item, IRIS_WIRE_KEY_DETACH, TRUE);
 }
 
@@ -77,7 +77,7 @@ submit_from (Client *from, guint64 delay_ms)
   IrisWireMessage item;
   fill (from, &item, "later", IRIS_WIRE_CLASS_DURABLE);
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DELAY_MS, delay_ms);
-  return kept_submit (from, &item);
+  return persistent_submit (from, &item);
 }
 
 static guint64
@@ -89,14 +89,14 @@ submit_delayed (guint64 delay_ms)
 static void
 expect_end (guint64 item, const char *text)
 {
-  kept_assert_result (client, item, text);
+  persistent_assert_result (client, item, text);
   client_ack (client, 1);
 }
 
 static void
 expect_cancelled (guint64 item)
 {
-  assert_error (kept_fetch (client, item, GIVE_UP_MS), IRIS_WIRE_ERROR_CANCELLED);
+  assert_error (persistent_fetch (client, item, GIVE_UP_MS), IRIS_WIRE_ERROR_CANCELLED);
   client_ack (client, 1);
 }
 
@@ -118,14 +118,14 @@ submit_many (guint64 *numbers, guint n, guint klass)
         iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_AT_MS, at_ms);
       client_send (client, &item);
     }
-  kept_take_numbers (client, first_id, numbers, n);
+  persistent_take_numbers (client, first_id, numbers, n);
 }
 
 static void
 expect_many (const guint64 *numbers, guint n)
 {
-  kept_assert_indices (client, numbers, n);
-  ck_assert_uint_eq (kept_count (client), 0);
+  persistent_assert_indices (client, numbers, n);
+  ck_assert_uint_eq (persistent_count (client), 0);
 }
 
 START_TEST (all_go_on_at_their_time_and_end_once)
@@ -144,8 +144,8 @@ START_TEST (what_is_read_ahead_still_waits_for_its_time)
 {
   stop ();
   begin ("[limits]\nmemory-items = 0\nread-ahead-ms = 100\n");
-  guint64 cold = submit_delayed (300);
-  const IrisWireMessage *result = kept_fetch (client, cold, GIVE_UP_MS);
+  guint64 spilled = submit_delayed (300);
+  const IrisWireMessage *result = persistent_fetch (client, spilled, GIVE_UP_MS);
   ck_assert_uint_eq (result->type, IRIS_WIRE_RESULT);
   /* The journal has the times of acceptance in milliseconds. */
   ck_assert_uint_ge (result->queue_ns, 299 * 1000 * 1000);
@@ -162,16 +162,16 @@ START_TEST (their_payloads_are_not_in_memory)
       /* On the disk before the next one comes. */
       fill (client, &item, payload, IRIS_WIRE_CLASS_DURABLE);
       iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DELAY_MS, HOUR_MS);
-      kept_submit (client, &item);
+      persistent_submit (client, &item);
     }
   guint64 first = irisd_get_rss_kib (irisd);
   stop ();
-  begin (COLD);
+  begin (SPILLED);
   guint64 second = irisd_get_rss_kib (irisd);
   g_autoptr (IrisWireStatus) status = client_get_status (client);
   ck_assert_uint_eq (status->in_flight, N_LARGE);
-  kept_assert_not_in_memory (first, N_LARGE, LARGE_SIZE);
-  kept_assert_not_in_memory (second, N_LARGE, LARGE_SIZE);
+  persistent_assert_not_in_memory (first, N_LARGE, LARGE_SIZE);
+  persistent_assert_not_in_memory (second, N_LARGE, LARGE_SIZE);
 }
 END_TEST
 
@@ -199,11 +199,11 @@ submit_large (const char *text)
   IrisWireMessage item;
   fill (client, &item, payload, IRIS_WIRE_CLASS_DURABLE);
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DELAY_MS, HOUR_MS);
-  return kept_submit (client, &item);
+  return persistent_submit (client, &item);
 }
 
 /* So many that SQLite no longer caches the first ones, and has them in the database. */
-START_TEST (what_is_damaged_while_it_is_cold_ends_with_an_error)
+START_TEST (an_item_damaged_while_it_is_spilled_ends_with_an_error)
 {
   g_autofree char *path = g_build_filename (home->journal, "items.sqlite", NULL);
   guint64 damaged = submit_large ("the one that is damaged");
@@ -211,17 +211,17 @@ START_TEST (what_is_damaged_while_it_is_cold_ends_with_an_error)
   for (guint i = 0; i < N_FORGOTTEN; i++)
     submit_large ("");
   flip_bit (path, "the one that is damaged");
-  kept_ask (client, IRIS_WIRE_KICK, damaged);
+  persistent_ask (client, IRIS_WIRE_KICK, damaged);
   client_receive_type (client, IRIS_WIRE_CHANGED);
-  const IrisWireMessage *end = kept_fetch (client, damaged, GIVE_UP_MS);
+  const IrisWireMessage *end = persistent_fetch (client, damaged, GIVE_UP_MS);
   assert_error (end, IRIS_WIRE_ERROR_JOURNAL_FAILED);
-  g_autofree char *sentence = iris_wire_string_dup (&end->sentence);
-  ck_assert_ptr_nonnull (strstr (sentence, "damaged"));
+  g_autofree char *reason = iris_wire_string_dup (&end->message);
+  ck_assert_ptr_nonnull (strstr (reason, "damaged"));
   client_ack (client, 1);
-  kept_ask (client, IRIS_WIRE_KICK, whole);
+  persistent_ask (client, IRIS_WIRE_KICK, whole);
   client_receive_type (client, IRIS_WIRE_CHANGED);
-  ck_assert_uint_eq (kept_get_state (client, whole, GIVE_UP_MS), IRIS_WIRE_STATE_DONE);
-  ck_assert_uint_eq (kept_count (client), N_FORGOTTEN + 1);
+  ck_assert_uint_eq (persistent_get_state (client, whole, GIVE_UP_MS), IRIS_WIRE_STATE_DONE);
+  ck_assert_uint_eq (persistent_count (client), N_FORGOTTEN + 1);
 }
 END_TEST
 
@@ -233,13 +233,13 @@ START_TEST (an_end_of_irisd_while_they_are_read_back_loses_none)
   for (guint i = 0; i < N_KILLS; i++)
     {
       /* A delay begins again, so each time some of those are reloaded that were not before. */
-      ck_assert_uint_ge (kept_get_state (client, numbers[i * (N_MANY / N_KILLS)], GIVE_UP_MS),
+      ck_assert_uint_ge (persistent_get_state (client, numbers[i * (N_MANY / N_KILLS)], GIVE_UP_MS),
                          IRIS_WIRE_STATE_DONE);
       if (_i == 0)
         crash ();
       else
         stop ();
-      begin (COLD);
+      begin (SPILLED);
     }
   expect_many (numbers, N_MANY);
 }
@@ -250,9 +250,9 @@ START_TEST (an_irisd_that_ends_does_not_wait_for_them_and_finds_them_again)
   guint64 far = submit_delayed (HOUR_MS);
   guint64 near = submit_delayed (SOON_MS);
   stop ();
-  begin (COLD);
+  begin (SPILLED);
   expect_end (near, "later");
-  ck_assert_uint_eq (kept_get_state (client, far, 0), IRIS_WIRE_STATE_DELAYED);
+  ck_assert_uint_eq (persistent_get_state (client, far, 0), IRIS_WIRE_STATE_DELAYED);
   g_autoptr (IrisWireStatus) status = client_get_status (client);
   ck_assert_uint_eq (status->in_flight, 1);
 }
@@ -268,53 +268,53 @@ START_TEST (others_find_them_by_their_number)
       guint64 kicked = submit_delayed (HOUR_MS);
       guint64 buried = submit_delayed (HOUR_MS);
       guint64 cancelled = submit_delayed (HOUR_MS);
-      kept_ask (both[i], IRIS_WIRE_KICK, kicked);
+      persistent_ask (both[i], IRIS_WIRE_KICK, kicked);
       ck_assert_uint_eq (client_receive_type (both[i], IRIS_WIRE_CHANGED)->count, 1);
       expect_end (kicked, "later");
-      kept_ask (both[i], IRIS_WIRE_CANCEL, cancelled);
+      persistent_ask (both[i], IRIS_WIRE_CANCEL, cancelled);
       ck_assert_uint_eq (client_receive_type (both[i], IRIS_WIRE_CANCELLING)->state,
                          IRIS_WIRE_STATE_QUEUED);
       expect_cancelled (cancelled);
-      kept_ask (both[i], IRIS_WIRE_BURY, buried);
+      persistent_ask (both[i], IRIS_WIRE_BURY, buried);
       ck_assert_uint_eq (client_receive_type (both[i], IRIS_WIRE_CHANGED)->count, 1);
-      ck_assert_uint_eq (kept_get_state (client, buried, 0), IRIS_WIRE_STATE_BURIED);
+      ck_assert_uint_eq (persistent_get_state (client, buried, 0), IRIS_WIRE_STATE_BURIED);
       /* A kicked one has its delay again. */
-      kept_ask (both[i], IRIS_WIRE_KICK, buried);
+      persistent_ask (both[i], IRIS_WIRE_KICK, buried);
       ck_assert_uint_eq (client_receive_type (both[i], IRIS_WIRE_CHANGED)->count, 1);
-      kept_ask (both[i], IRIS_WIRE_CANCEL, buried);
+      persistent_ask (both[i], IRIS_WIRE_CANCEL, buried);
       client_receive_type (both[i], IRIS_WIRE_CANCELLING);
       expect_cancelled (buried);
     }
 }
 END_TEST
 
-START_TEST (a_stranger_cancels_only_its_own)
+START_TEST (a_guest_cancels_only_its_own)
 {
   const char *const options[] = { TWO_PLACES, home->option, "--tcp=127.0.0.1:0", NULL };
   stop ();
-  irisd = irisd_start_in (home->dir, COLD, options);
+  irisd = irisd_start_in (home->dir, SPILLED, options);
   client = client_hello (irisd->front);
-  g_autoptr (Client) stranger = client_hello (irisd->tcp);
+  g_autoptr (Client) guest = client_hello (irisd->tcp);
   guint64 number = submit_delayed (HOUR_MS);
-  kept_ask (stranger, IRIS_WIRE_CANCEL, number);
-  assert_error (client_receive (stranger), IRIS_WIRE_ERROR_NOT_FOUND);
-  ck_assert_uint_eq (kept_get_state (client, number, 0), IRIS_WIRE_STATE_DELAYED);
-  kept_ask (client, IRIS_WIRE_CANCEL, number);
+  persistent_ask (guest, IRIS_WIRE_CANCEL, number);
+  assert_error (client_receive (guest), IRIS_WIRE_ERROR_NOT_FOUND);
+  ck_assert_uint_eq (persistent_get_state (client, number, 0), IRIS_WIRE_STATE_DELAYED);
+  persistent_ask (client, IRIS_WIRE_CANCEL, number);
   client_receive_type (client, IRIS_WIRE_CANCELLING);
   expect_cancelled (number);
 }
 END_TEST
 
 /* One of the two comes first; either way the item ends once, as one or both asked. */
-START_TEST (two_who_want_the_same_are_both_answered)
+START_TEST (two_requests_for_one_item_are_both_answered)
 {
   g_autofree char *endpoint = irisd_place_endpoint (irisd, 1);
   g_autoptr (Client) other = client_hello (endpoint);
   for (guint i = 0; i < N_PAIRS; i++)
     {
       guint64 number = submit_delayed (i % 2 == 0 ? HOUR_MS : 1);
-      kept_ask (client, IRIS_WIRE_KICK, number);
-      kept_ask (other, IRIS_WIRE_CANCEL, number);
+      persistent_ask (client, IRIS_WIRE_KICK, number);
+      persistent_ask (other, IRIS_WIRE_CANCEL, number);
       const IrisWireMessage *kicked = client_receive (client);
       ck_assert (kicked->type == IRIS_WIRE_CHANGED || kicked->type == IRIS_WIRE_ERROR_REPLY);
       gboolean changed = kicked->type == IRIS_WIRE_CHANGED;
@@ -322,7 +322,7 @@ START_TEST (two_who_want_the_same_are_both_answered)
       gboolean cancelling = answer->type == IRIS_WIRE_CANCELLING;
       ck_assert (cancelling || answer->type == IRIS_WIRE_ERROR_REPLY);
       ck_assert (changed || cancelling || i % 2 == 1);
-      const IrisWireMessage *end = kept_fetch (client, number, GIVE_UP_MS);
+      const IrisWireMessage *end = persistent_fetch (client, number, GIVE_UP_MS);
       if (end->type == IRIS_WIRE_ERROR_REPLY)
         {
           ck_assert (cancelling);
@@ -332,31 +332,31 @@ START_TEST (two_who_want_the_same_are_both_answered)
         ck_assert (message_body_is (end, "later"));
       client_ack (client, 1);
     }
-  ck_assert_uint_eq (kept_count (client), 0);
+  ck_assert_uint_eq (persistent_count (client), 0);
 }
 END_TEST
 
 START_TEST (they_are_counted_and_found_by_their_key_while_they_wait)
 {
   stop ();
-  begin (COLD "[client]\nitems = 2\n");
+  begin (SPILLED "[client]\nitems = 2\n");
   IrisWireMessage item;
   fill (client, &item, "first", IRIS_WIRE_CLASS_DURABLE);
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DELAY_MS, HOUR_MS);
   iris_wire_message_set_string (&item, IRIS_WIRE_KEY_KEY, "key", -1);
-  guint64 first = kept_submit (client, &item);
+  guint64 first = persistent_submit (client, &item);
   fill (client, &item, "second", IRIS_WIRE_CLASS_DURABLE);
   iris_wire_message_set_string (&item, IRIS_WIRE_KEY_KEY, "key", -1);
-  ck_assert_uint_eq (kept_submit (client, &item), first);
+  ck_assert_uint_eq (persistent_submit (client, &item), first);
   submit_delayed (HOUR_MS);
   fill (client, &item, "third", IRIS_WIRE_CLASS_DURABLE);
   client_send (client, &item);
   client_receive_type (client, IRIS_WIRE_BUSY);
-  kept_ask (client, IRIS_WIRE_CANCEL, first);
+  persistent_ask (client, IRIS_WIRE_CANCEL, first);
   client_receive_type (client, IRIS_WIRE_CANCELLING);
   expect_cancelled (first);
   fill (client, &item, "third", IRIS_WIRE_CLASS_DURABLE);
-  expect_end (kept_submit (client, &item), "third");
+  expect_end (persistent_submit (client, &item), "third");
 }
 END_TEST
 
@@ -365,17 +365,17 @@ static guint64
 submit_after (guint64 number)
 {
   IrisWireMessage item;
-  kept_fill (client, &item, "echo", "then", IRIS_WIRE_CLASS_VOLATILE);
+  persistent_fill (client, &item, "echo", "then", IRIS_WIRE_CLASS_VOLATILE);
   iris_wire_message_set_numbers (&item, IRIS_WIRE_KEY_AFTER, &number, 1);
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_AFTER_HOW, IRIS_WIRE_AFTER_SUCCESS);
-  return kept_submit (client, &item);
+  return persistent_submit (client, &item);
 }
 
 START_TEST (items_can_come_after_them)
 {
   guint64 number = submit_delayed (HOUR_MS);
   submit_after (number);
-  kept_ask (client, IRIS_WIRE_KICK, number);
+  persistent_ask (client, IRIS_WIRE_KICK, number);
   /* The answer and the end come from different places. */
   for (guint i = 0; i < 2; i++)
     {
@@ -386,9 +386,9 @@ START_TEST (items_can_come_after_them)
 
   number = submit_delayed (HOUR_MS);
   submit_after (number);
-  kept_ask (client, IRIS_WIRE_CANCEL, number);
+  persistent_ask (client, IRIS_WIRE_CANCEL, number);
   client_receive_type (client, IRIS_WIRE_CANCELLING);
-  assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_DEPENDENCY_FAILED);
+  assert_error (client_receive_completion (client), IRIS_WIRE_ERROR_DEPENDENCY_FAILED);
   client_ack (client, 1);
 }
 END_TEST
@@ -397,18 +397,18 @@ int
 main (void)
 {
   Suite *suite = suite_create ("irisd-spilled");
-  TCase *tcase = tcase_create ("cold");
+  TCase *tcase = tcase_create ("spilled");
   tcase_set_timeout (tcase, 0);
   tcase_add_checked_fixture (tcase, set_up, tear_down);
   tcase_add_loop_test (tcase, all_go_on_at_their_time_and_end_once, 0, 2);
   tcase_add_test (tcase, what_is_read_ahead_still_waits_for_its_time);
   tcase_add_test (tcase, their_payloads_are_not_in_memory);
-  tcase_add_test (tcase, what_is_damaged_while_it_is_cold_ends_with_an_error);
+  tcase_add_test (tcase, an_item_damaged_while_it_is_spilled_ends_with_an_error);
   tcase_add_loop_test (tcase, an_end_of_irisd_while_they_are_read_back_loses_none, 0, 2);
   tcase_add_test (tcase, an_irisd_that_ends_does_not_wait_for_them_and_finds_them_again);
   tcase_add_test (tcase, others_find_them_by_their_number);
-  tcase_add_test (tcase, a_stranger_cancels_only_its_own);
-  tcase_add_test (tcase, two_who_want_the_same_are_both_answered);
+  tcase_add_test (tcase, a_guest_cancels_only_its_own);
+  tcase_add_test (tcase, two_requests_for_one_item_are_both_answered);
   tcase_add_test (tcase, they_are_counted_and_found_by_their_key_while_they_wait);
   tcase_add_test (tcase, items_can_come_after_them);
   suite_add_tcase (suite, tcase);

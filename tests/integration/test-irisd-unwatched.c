@@ -61,18 +61,18 @@ submit (const char *input, const char *const *argv, gint64 stream)
   submit (input, (const char *const[]){ __VA_ARGS__, NULL }, stream)
 
 static void
-assert_says_unwatched (const IrisWireMessage *ending)
+assert_says_unwatched (const IrisWireMessage *completion)
 {
-  assert_error (ending, IRIS_WIRE_ERROR_SERVICE_FAILED);
-  g_autofree char *sentence = iris_wire_string_dup (&ending->sentence);
-  ck_assert_msg (strstr (sentence, "max_user_watches") != NULL, "%s", sentence);
+  assert_error (completion, IRIS_WIRE_ERROR_SERVICE_FAILED);
+  g_autofree char *reason = iris_wire_string_dup (&completion->message);
+  ck_assert_msg (strstr (reason, "max_user_watches") != NULL, "%s", reason);
   client_ack (client, 1);
 }
 
 static void
 assert_unwatched (void)
 {
-  assert_says_unwatched (client_receive_ending (client));
+  assert_says_unwatched (client_receive_completion (client));
 }
 
 /* A command that is still watched when credit comes writes a byte for it. */

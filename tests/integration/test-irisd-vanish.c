@@ -68,7 +68,7 @@ START_TEST (a_streamed_command_ends_with_its_client)
   close (gate_wait (gate));
   go ((Way) _i);
   client_submit_command (client, NULL, (const char *const[]){ "echo", "free", NULL });
-  ck_assert (message_body_is (client_receive_ending (client), "free\n"));
+  ck_assert (message_body_is (client_receive_completion (client), "free\n"));
   g_autoptr (IrisWireStatus) status = client_get_status (client);
   ck_assert_uint_eq (status->in_flight, 0);
 }
@@ -86,7 +86,7 @@ START_TEST (a_command_that_is_not_streamed_goes_on)
   go ((Way) _i);
   gate_open (gate);
   client_submit_command (client, NULL, (const char *const[]){ "cat", file, NULL });
-  ck_assert (message_body_is (client_receive_ending (client), "done\n"));
+  ck_assert (message_body_is (client_receive_completion (client), "done\n"));
 }
 END_TEST
 

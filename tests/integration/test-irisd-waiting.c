@@ -67,24 +67,24 @@ submit_for_number (IrisWireMessage *item)
 }
 
 static const IrisWireMessage *
-expect_ending (guint64 id)
+expect_completion (guint64 id)
 {
-  const IrisWireMessage *ending = client_receive_ending (client);
-  ck_assert_uint_eq (message_get_id (ending), id);
-  return ending;
+  const IrisWireMessage *completion = client_receive_completion (client);
+  ck_assert_uint_eq (message_get_id (completion), id);
+  return completion;
 }
 
 START_TEST (a_delayed_item_does_not_hold_up_what_came_later_nor_runs_before_its_time)
 {
   submit_with (IRIS_WIRE_KEY_DELAY_MS, HOUR_MS);
   guint64 plain = client_submit (client, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
-  expect_ending (plain);
+  expect_completion (plain);
   guint64 delayed = submit_with (IRIS_WIRE_KEY_DELAY_MS, 100);
-  const IrisWireMessage *ending = expect_ending (delayed);
-  ck_assert_uint_eq (ending->type, IRIS_WIRE_RESULT);
-  ck_assert_uint_ge (ending->queue_ns, 100 * 1000 * 1000);
-  ck_assert_uint_gt (ending->item, 0);
-  ck_assert_uint_eq (ending->attempts, 1);
+  const IrisWireMessage *completion = expect_completion (delayed);
+  ck_assert_uint_eq (completion->type, IRIS_WIRE_RESULT);
+  ck_assert_uint_ge (completion->queue_ns, 100 * 1000 * 1000);
+  ck_assert_uint_gt (completion->item, 0);
+  ck_assert_uint_eq (completion->attempts, 1);
 }
 END_TEST
 
@@ -93,11 +93,11 @@ START_TEST (a_time_of_day_is_waited_for_and_one_that_has_passed_is_not)
   guint64 now_ms = (guint64) g_get_real_time () / 1000;
   submit_with (IRIS_WIRE_KEY_AT_MS, now_ms + HOUR_MS);
   guint64 passed = submit_with (IRIS_WIRE_KEY_AT_MS, now_ms - HOUR_MS);
-  expect_ending (passed);
+  expect_completion (passed);
   guint64 long_ago = submit_with (IRIS_WIRE_KEY_AT_MS, 0);
-  expect_ending (long_ago);
+  expect_completion (long_ago);
   guint64 later = submit_with (IRIS_WIRE_KEY_AT_MS, now_ms + 100);
-  expect_ending (later);
+  expect_completion (later);
   ck_assert_int_ge (g_get_real_time () / 1000, (gint64) now_ms + 100);
 }
 END_TEST
@@ -114,7 +114,7 @@ START_TEST (higher_priority_comes_first)
   gate_open (gate);
   const guint64 wanted[] = { running, next, high, usual, low };
   for (guint i = 0; i < G_N_ELEMENTS (wanted); i++)
-    expect_ending (wanted[i]);
+    expect_completion (wanted[i]);
 }
 END_TEST
 
@@ -126,28 +126,28 @@ START_TEST (what_fails_is_tried_again_until_it_does_not)
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_RETRIES, 5);
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_BACKOFF_MS, 1);
   client_send (client, &item);
-  const IrisWireMessage *ending = expect_ending (client->next_id);
-  ck_assert_uint_eq (ending->type, IRIS_WIRE_RESULT);
-  ck_assert_int_eq (ending->exit_status, 0);
-  ck_assert_uint_eq (ending->attempts, 3);
+  const IrisWireMessage *completion = expect_completion (client->next_id);
+  ck_assert_uint_eq (completion->type, IRIS_WIRE_RESULT);
+  ck_assert_int_eq (completion->exit_status, 0);
+  ck_assert_uint_eq (completion->attempts, 3);
 
   init_command (&item, WORDS ("sh", "-c", "echo out; exit 7"));
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_RETRIES, 2);
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_BACKOFF_MS, 0);
   client_send (client, &item);
-  ending = expect_ending (client->next_id);
-  ck_assert_uint_eq (ending->type, IRIS_WIRE_RESULT);
-  ck_assert_int_eq (ending->exit_status, 7);
-  ck_assert_uint_eq (ending->attempts, 3);
-  ck_assert (message_body_is (ending, "out\n"));
+  completion = expect_completion (client->next_id);
+  ck_assert_uint_eq (completion->type, IRIS_WIRE_RESULT);
+  ck_assert_int_eq (completion->exit_status, 7);
+  ck_assert_uint_eq (completion->attempts, 3);
+  ck_assert (message_body_is (completion, "out\n"));
 
   /* A failure that would repeat is not tried again. */
   init_command (&item, WORDS ("/no/such/program"));
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_RETRIES, 2);
   client_send (client, &item);
-  ending = expect_ending (client->next_id);
-  assert_error (ending, IRIS_WIRE_ERROR_NO_SUCH_COMMAND);
-  ck_assert_uint_eq (ending->attempts, 1);
+  completion = expect_completion (client->next_id);
+  assert_error (completion, IRIS_WIRE_ERROR_NO_SUCH_COMMAND);
+  ck_assert_uint_eq (completion->attempts, 1);
   g_autoptr (IrisWireStatus) status = client_get_status (client);
   ck_assert_uint_eq (status->accepted, 3);
   ck_assert_uint_eq (status->ended, 3);
@@ -162,12 +162,12 @@ START_TEST (a_run_that_takes_too_long_is_stopped_and_counts_as_failed)
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_RETRIES, (guint) _i);
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_BACKOFF_MS, 1);
   client_send (client, &item);
-  const IrisWireMessage *ending = expect_ending (client->next_id);
-  assert_error (ending, IRIS_WIRE_ERROR_RAN_TOO_LONG);
-  ck_assert (ending->ends);
-  ck_assert_int_eq (ending->signal, SIGTERM);
-  ck_assert_uint_eq (ending->attempts, (guint) _i + 1);
-  ck_assert_uint_ge (ending->run_ns, 20 * 1000 * 1000);
+  const IrisWireMessage *completion = expect_completion (client->next_id);
+  assert_error (completion, IRIS_WIRE_ERROR_RAN_TOO_LONG);
+  ck_assert (completion->ends);
+  ck_assert_int_eq (completion->signal, SIGTERM);
+  ck_assert_uint_eq (completion->attempts, (guint) _i + 1);
+  ck_assert_uint_ge (completion->run_ns, 20 * 1000 * 1000);
 }
 END_TEST
 
@@ -177,7 +177,7 @@ START_TEST (a_run_that_ends_in_time_is_not_touched)
   init_command (&item, WORDS ("true"));
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_TIME_TO_RUN_MS, HOUR_MS);
   client_send (client, &item);
-  ck_assert_uint_eq (expect_ending (client->next_id)->type, IRIS_WIRE_RESULT);
+  ck_assert_uint_eq (expect_completion (client->next_id)->type, IRIS_WIRE_RESULT);
 }
 END_TEST
 
@@ -202,10 +202,10 @@ START_TEST (an_item_that_waits_can_be_cancelled)
       client_cancel (client, waiting[i]);
       ck_assert_uint_eq (client_receive_type (client, IRIS_WIRE_CANCELLING)->state,
                          IRIS_WIRE_STATE_QUEUED);
-      assert_error (expect_ending (waiting[i]), IRIS_WIRE_ERROR_CANCELLED);
+      assert_error (expect_completion (waiting[i]), IRIS_WIRE_ERROR_CANCELLED);
     }
   gate_open (gate);
-  expect_ending (running);
+  expect_completion (running);
 }
 END_TEST
 
@@ -221,9 +221,9 @@ START_TEST (an_item_that_is_cancelled_is_not_tried_again)
   gate_wait (gate);
   client_cancel (client, id);
   client_receive_type (client, IRIS_WIRE_CANCELLING);
-  const IrisWireMessage *ending = expect_ending (id);
-  assert_error (ending, IRIS_WIRE_ERROR_CANCELLED);
-  ck_assert_uint_eq (ending->attempts, 1);
+  const IrisWireMessage *completion = expect_completion (id);
+  assert_error (completion, IRIS_WIRE_ERROR_CANCELLED);
+  ck_assert_uint_eq (completion->attempts, 1);
 }
 END_TEST
 
@@ -253,16 +253,16 @@ START_TEST (an_item_comes_after_others_of_any_connection)
   guint64 slow_id = client->next_id;
   init_echo (&item);
   guint64 quick = submit_for_number (&item);
-  expect_ending (client->next_id);
+  expect_completion (client->next_id);
 
   guint64 all = submit_after (other, IRIS_WIRE_AFTER_ALL, quick, slow);
   guint64 any = submit_after (other, IRIS_WIRE_AFTER_ANY, slow, quick);
-  ck_assert_uint_eq (message_get_id (client_receive_ending (other)), any);
+  ck_assert_uint_eq (message_get_id (client_receive_completion (other)), any);
   gate_open (gate);
-  const IrisWireMessage *ending = client_receive_ending (other);
-  ck_assert_uint_eq (message_get_id (ending), all);
-  ck_assert_uint_eq (ending->type, IRIS_WIRE_RESULT);
-  expect_ending (slow_id);
+  const IrisWireMessage *completion = client_receive_completion (other);
+  ck_assert_uint_eq (message_get_id (completion), all);
+  ck_assert_uint_eq (completion->type, IRIS_WIRE_RESULT);
+  expect_completion (slow_id);
 }
 END_TEST
 
@@ -271,20 +271,20 @@ START_TEST (only_success_will_do_if_it_was_asked_for)
   IrisWireMessage item;
   init_command (&item, WORDS ("false"));
   guint64 failed = submit_for_number (&item);
-  expect_ending (client->next_id);
+  expect_completion (client->next_id);
   init_command (&item, WORDS ("true"));
   guint64 succeeded = submit_for_number (&item);
-  expect_ending (client->next_id);
+  expect_completion (client->next_id);
 
   guint64 good = submit_after (client, IRIS_WIRE_AFTER_SUCCESS, succeeded, 0);
-  ck_assert_uint_eq (expect_ending (good)->type, IRIS_WIRE_RESULT);
+  ck_assert_uint_eq (expect_completion (good)->type, IRIS_WIRE_RESULT);
   guint64 bad = submit_after (client, IRIS_WIRE_AFTER_SUCCESS, succeeded, failed);
-  const IrisWireMessage *ending = expect_ending (bad);
-  assert_error (ending, IRIS_WIRE_ERROR_DEPENDENCY_FAILED);
-  ck_assert (ending->ends);
+  const IrisWireMessage *completion = expect_completion (bad);
+  assert_error (completion, IRIS_WIRE_ERROR_DEPENDENCY_FAILED);
+  ck_assert (completion->ends);
   /* Its failure fails the items that depend on it in turn. */
-  bad = submit_after (client, IRIS_WIRE_AFTER_SUCCESS, ending->item, 0);
-  assert_error (expect_ending (bad), IRIS_WIRE_ERROR_DEPENDENCY_FAILED);
+  bad = submit_after (client, IRIS_WIRE_AFTER_SUCCESS, completion->item, 0);
+  assert_error (expect_completion (bad), IRIS_WIRE_ERROR_DEPENDENCY_FAILED);
 }
 END_TEST
 
@@ -307,7 +307,7 @@ START_TEST (what_is_not_known_cannot_be_come_after)
 END_TEST
 
 /* Whether they wait for their time or for a worker process. */
-START_TEST (who_goes_away_fails_what_comes_after_its_items)
+START_TEST (a_client_that_goes_fails_the_items_that_depend_on_its_items)
 {
   g_autoptr (Client) other = client_hello (irisd->front);
   IrisWireMessage item;
@@ -325,9 +325,9 @@ START_TEST (who_goes_away_fails_what_comes_after_its_items)
   IrisWireMessage bye;
   client_init_message (client, &bye, IRIS_WIRE_BYE);
   client_send (client, &bye);
-  const IrisWireMessage *ending = client_receive_ending (other);
-  ck_assert_uint_eq (message_get_id (ending), waiting);
-  assert_error (ending, IRIS_WIRE_ERROR_DEPENDENCY_FAILED);
+  const IrisWireMessage *completion = client_receive_completion (other);
+  ck_assert_uint_eq (message_get_id (completion), waiting);
+  assert_error (completion, IRIS_WIRE_ERROR_DEPENDENCY_FAILED);
   g_autoptr (IrisWireStatus) status = client_get_status (other);
   ck_assert_uint_eq (status->in_flight, 0);
 }
@@ -398,15 +398,15 @@ START_TEST (an_irisd_that_ends_does_not_wait_for_clocks)
   irisd_signal (irisd, SIGTERM);
   for (guint i = 0; i < 2; i++)
     {
-      const IrisWireMessage *ending = client_receive_ending (client);
-      assert_error (ending, IRIS_WIRE_ERROR_SHUTTING_DOWN);
-      guint64 id = message_get_id (ending);
+      const IrisWireMessage *completion = client_receive_completion (client);
+      assert_error (completion, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+      guint64 id = message_get_id (completion);
       ck_assert (id == delayed || id == timed);
     }
   gate_open (gate);
-  expect_ending (running);
-  ck_assert_uint_eq (expect_ending (follower)->type, IRIS_WIRE_RESULT);
-  ck_assert_uint_eq (expect_ending (waiting)->type, IRIS_WIRE_RESULT);
+  expect_completion (running);
+  ck_assert_uint_eq (expect_completion (follower)->type, IRIS_WIRE_RESULT);
+  ck_assert_uint_eq (expect_completion (waiting)->type, IRIS_WIRE_RESULT);
   ck_assert_int_eq (irisd_wait (irisd), 0);
 }
 END_TEST
@@ -424,10 +424,10 @@ START_TEST (an_irisd_that_is_stopped_gives_back_all_that_waits)
     client_submit (client, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
   client_call (client, IRIS_WIRE_PING, IRIS_WIRE_PONG);
   irisd_signal (irisd, SIGTERM);
-  assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_SHUTTING_DOWN);
+  assert_error (client_receive_completion (client), IRIS_WIRE_ERROR_SHUTTING_DOWN);
   irisd_signal (irisd, SIGTERM);
   for (guint i = 0; i < 102; i++)
-    assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_SHUTTING_DOWN);
+    assert_error (client_receive_completion (client), IRIS_WIRE_ERROR_SHUTTING_DOWN);
   ck_assert_int_ne (irisd_wait (irisd), 0);
   irisd_free (irisd);
   irisd = NULL;
@@ -487,9 +487,9 @@ START_TEST (busy_names_the_limit_of_client_or_service_and_when_to_come_back)
   ck_assert_uint_eq (busy->limit_value, 3);
   ck_assert_uint_gt (busy->retry_after_ms, 0);
   gate_open (gate);
-  client_receive_ending (one);
-  client_receive_ending (other);
-  client_receive_ending (other);
+  client_receive_completion (one);
+  client_receive_completion (other);
+  client_receive_completion (other);
 
   client_submit (other, "sha256", "x", 1, IRIS_PLACE_ANY, FALSE);
   client_submit (other, "sha256", "x", 1, IRIS_PLACE_ANY, FALSE);
@@ -530,7 +530,7 @@ main (void)
   tcase_add_test (waiting, an_item_comes_after_others_of_any_connection);
   tcase_add_test (waiting, only_success_will_do_if_it_was_asked_for);
   tcase_add_test (waiting, what_is_not_known_cannot_be_come_after);
-  tcase_add_loop_test (waiting, who_goes_away_fails_what_comes_after_its_items, 0, 2);
+  tcase_add_loop_test (waiting, a_client_that_goes_fails_the_items_that_depend_on_its_items, 0, 2);
   tcase_add_test (waiting, the_items_of_a_batch_have_numbers_that_follow_each_other);
   tcase_add_test (waiting, terms_that_do_not_fit_are_refused);
   tcase_add_test (waiting, an_irisd_that_ends_does_not_wait_for_clocks);

@@ -189,10 +189,10 @@ finish (void)
 }
 
 static void
-assert_result (const IrisWireMessage *ending)
+assert_result (const IrisWireMessage *completion)
 {
-  g_autofree char *text = iris_wire_message_to_string (ending);
-  ck_assert_msg (ending->type == IRIS_WIRE_RESULT, "%s", text);
+  g_autofree char *text = iris_wire_message_to_string (completion);
+  ck_assert_msg (completion->type == IRIS_WIRE_RESULT, "%s", text);
 }
 
 static gpointer
@@ -207,9 +207,9 @@ submit_many (gpointer data)
         continue;
       for (; n_done <= i; n_done++)
         {
-          const IrisWireMessage *ending = client_receive_ending (client);
-          assert_result (ending);
-          ck_assert (message_body_is (ending, "ABC"));
+          const IrisWireMessage *completion = client_receive_completion (client);
+          assert_result (completion);
+          ck_assert (message_body_is (completion, "ABC"));
           client_ack (client, 1);
         }
     }
@@ -381,13 +381,13 @@ START_TEST (what_cannot_be_done_fails_and_may_be_tried_again)
   assert_error (ask (client, "drop", ""), IRIS_WIRE_ERROR_SERVICE_FAILED);
   assert_result (ask (client, "try-again", ""));
   assert_error (ask (client, "overdo", ""), IRIS_WIRE_ERROR_SERVICE_FAILED);
-  g_autofree char *sentence = iris_wire_string_dup (&client->message.sentence);
-  ck_assert_ptr_nonnull (strstr (sentence, "max-body"));
+  g_autofree char *reason = iris_wire_string_dup (&client->message.message);
+  ck_assert_ptr_nonnull (strstr (reason, "max-body"));
   finish ();
 }
 END_TEST
 
-START_TEST (a_lease_is_kept_until_it_is_answered)
+START_TEST (a_lease_is_renewed_until_it_is_answered)
 {
   start ("[limits]\nlease-ms=600\nlease-attempts=1\n", 1);
   g_autoptr (Client) client = client_hello (irisd->front);
@@ -398,19 +398,19 @@ START_TEST (a_lease_is_kept_until_it_is_answered)
     g_main_context_iteration (NULL, TRUE);
   ck_assert_uint_eq (n_stopped, 0);
   iris_lease_done (held.head->data, NULL, NULL);
-  assert_result (client_receive_ending (client));
+  assert_result (client_receive_completion (client));
   finish ();
 }
 END_TEST
 
-START_TEST (a_lease_that_is_not_kept_is_stopped)
+START_TEST (a_lease_that_is_not_renewed_is_stopped)
 {
   start ("[limits]\nlease-ms=60\nlease-attempts=1\n", 1);
   g_object_set (worker, "renew-leases", FALSE, NULL);
   g_autoptr (Client) client = client_hello (irisd->front);
   client_submit (client, "keep", "", 0, IRIS_PLACE_ANY, FALSE);
   wait_until (was_stopped);
-  assert_error (client_receive_ending (client), IRIS_WIRE_ERROR_WORKER_LOST);
+  assert_error (client_receive_completion (client), IRIS_WIRE_ERROR_WORKER_LOST);
   iris_lease_done (held.head->data, NULL, NULL); /* dropped */
   assert_result (ask (client, "shout", "x"));
   finish ();
@@ -445,7 +445,7 @@ START_TEST (stopping_waits_for_what_was_begun)
   ck_assert (!ended);
   iris_lease_done (held.head->data, NULL, NULL);
   wait_until (has_ended);
-  assert_result (client_receive_ending (client));
+  assert_result (client_receive_completion (client));
   finish ();
 }
 END_TEST
@@ -488,16 +488,16 @@ enum
   N_ANSWERS
 };
 
-START_TEST (a_kept_item_outlives_a_killed_irisd_and_is_done_once)
+START_TEST (a_persistent_item_outlives_a_killed_irisd_and_is_done_once)
 {
   Home *home = home_new ();
   IrisWireMessage item;
   irisd = home_start (home, NULL);
   serve (1);
   Client *client = client_hello (irisd->front);
-  kept_fill (client, &item, "keep", "", IRIS_WIRE_CLASS_DURABLE);
+  persistent_fill (client, &item, "keep", "", IRIS_WIRE_CLASS_DURABLE);
   iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
-  guint64 number = kept_submit (client, &item);
+  guint64 number = persistent_submit (client, &item);
   wait_until (holds_one);
   client_free (client);
   g_autoptr (GBytes) body = g_bytes_new_static ("once", 4);
@@ -515,11 +515,11 @@ START_TEST (a_kept_item_outlives_a_killed_irisd_and_is_done_once)
   client = client_hello (irisd->front);
   if (_i == ANSWER_THEN)
     {
-      ck_assert_uint_eq (kept_get_state (client, number, 0), IRIS_WIRE_STATE_LEASED);
+      ck_assert_uint_eq (persistent_get_state (client, number, 0), IRIS_WIRE_STATE_LEASED);
       iris_lease_done (held.head->data, body, NULL);
     }
   assert_result (ask (client, "shout", "x")); /* it has room again */
-  kept_assert_result (client, number, "once");
+  persistent_assert_result (client, number, "once");
   ck_assert_uint_eq (held.length, 1);
   ck_assert_uint_eq (n_stopped, 0);
   while (held.length > 0)
@@ -581,12 +581,13 @@ main (void)
   tcase_add_test (tcase, what_cannot_be_done_fails_and_may_be_tried_again);
   tcase_add_test (tcase, parts_come_as_the_client_takes_them);
   tcase_add_loop_test (tcase, an_answer_that_waits_for_credit_is_stopped_with_its_item, 0, 2);
-  tcase_add_test (tcase, a_lease_is_kept_until_it_is_answered);
-  tcase_add_test (tcase, a_lease_that_is_not_kept_is_stopped);
+  tcase_add_test (tcase, a_lease_is_renewed_until_it_is_answered);
+  tcase_add_test (tcase, a_lease_that_is_not_renewed_is_stopped);
   tcase_add_test (tcase, cancelling_an_item_stops_it);
   tcase_add_test (tcase, stopping_waits_for_what_was_begun);
   tcase_add_test (tcase, an_irisd_that_does_not_know_a_lease_stops_it_and_is_served);
-  tcase_add_loop_test (tcase, a_kept_item_outlives_a_killed_irisd_and_is_done_once, 0, N_ANSWERS);
+  tcase_add_loop_test (tcase, a_persistent_item_outlives_a_killed_irisd_and_is_done_once, 0,
+                       N_ANSWERS);
   tcase_add_test (tcase, an_irisd_that_stays_away_stops_what_it_leased_when_its_time_is_over);
   tcase_add_test (tcase, an_irisd_that_refuses_ends_the_run);
   suite_add_tcase (suite, tcase);

@@ -10,7 +10,7 @@
  *     tests/model/check-drivers --genmc PATH --model imm NAME
  *
  * `meson test` compiles and runs them as ordinary programs, many rounds each, so that they stay
- * what the checker can take. Things are plain memory: who gives a thing twice makes a data race,
+ * what the checker can take. Things are plain memory: to give a thing twice is a data race,
  * which the checker reports, and so does a thing that is read before it is seen to be written.
  */
 #pragma once

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Driver for a C11 model checker: the lock-less list. 1: two who push against one who takes all,
- * twice. 2: the way of a slab: a node that its owner wrote is given to another thread, written
- * there and handed back, and its owner writes it again; while a third hands back another.
+ * Driver for a C11 model checker: the lock-less list. 1: two threads that push against one that
+ * takes all, twice. 2: the way of a slab: a node that its owner wrote is given to another thread,
+ * written there and handed back, and its owner writes it again; while a third hands back another.
  */
 #include "genmc.h"
 

@@ -39,7 +39,7 @@ soak_be_client (const char *front)
           IrisWireMessage item;
           g_autofree char *payload = g_strdup_printf ("%d-%" G_GUINT64_FORMAT, (int) getpid (),
                                                       serial);
-          kept_fill (client, &item, "echo", payload, IRIS_WIRE_CLASS_DURABLE);
+          persistent_fill (client, &item, "echo", payload, IRIS_WIRE_CLASS_DURABLE);
           iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
           client_send (client, &item);
         }
@@ -52,48 +52,48 @@ soak_be_client (const char *front)
 }
 
 static void
-write_down (GPtrArray *ledger, const char *line)
+write_down (GPtrArray *history, const char *line)
 {
   char *end = NULL;
   Told *told = g_new0 (Told, 1);
   told->item = g_ascii_strtoull (line, &end, 10);
   ck_assert_int_eq (*end, ' ');
   told->name = g_strdup (end + 1);
-  g_ptr_array_add (ledger, told);
+  g_ptr_array_add (history, told);
 }
 
 /* Reads its output up to some line, kills it, and reads the rest. */
 static void
-kill_client (GPtrArray *ledger, GSubprocess *victim)
+kill_client (GPtrArray *history, GSubprocess *victim)
 {
   char *line = NULL;
   for (guint n = soak_random (1, 300); n > 0; n--)
     {
       line = soak_read_line (victim);
       ck_assert_ptr_nonnull (line);
-      write_down (ledger, line);
+      write_down (history, line);
       g_free (line);
     }
   soak_kill_part (victim);
   while ((line = soak_read_line (victim)) != NULL)
     {
-      write_down (ledger, line);
+      write_down (history, line);
       g_free (line);
     }
 }
 
 static void
-demand (SoakFigures *figures, GPtrArray *ledger, Client *client)
+demand (SoakFigures *figures, GPtrArray *history, Client *client)
 {
-  for (guint i = 0; i < ledger->len; i++)
+  for (guint i = 0; i < history->len; i++)
     {
-      const Told *told = g_ptr_array_index (ledger, i);
-      kept_assert_result (client, told->item, told->name);
+      const Told *told = g_ptr_array_index (history, i);
+      persistent_assert_result (client, told->item, told->name);
       client_ack (client, 1);
       figures->ended++;
     }
-  figures->accepted += ledger->len;
-  g_ptr_array_set_size (ledger, 0);
+  figures->accepted += history->len;
+  g_ptr_array_set_size (history, 0);
 }
 
 /* irisd ran each accepted item once, also if its client was killed before the answer. */
@@ -119,24 +119,24 @@ soak_clients (SoakFigures *figures)
   Home *home = home_new ();
   Irisd *irisd = home_start (home, NULL);
   g_autoptr (Client) client = client_hello (irisd->front);
-  g_autoptr (GPtrArray) ledger = g_ptr_array_new_with_free_func (told_free);
+  g_autoptr (GPtrArray) history = g_ptr_array_new_with_free_func (told_free);
   GSubprocess *victims[N_VICTIMS];
   for (guint i = 0; i < N_VICTIMS; i++)
     victims[i] = soak_start_part ("client", irisd->front, NULL);
   for (guint n = 0; n < n_kills; n++)
     {
       GSubprocess **victim = &victims[soak_random (0, N_VICTIMS - 1)];
-      kill_client (ledger, *victim);
+      kill_client (history, *victim);
       g_object_unref (*victim);
       *victim = soak_start_part ("client", irisd->front, NULL);
-      demand (figures, ledger, client);
+      demand (figures, history, client);
     }
   for (guint i = 0; i < N_VICTIMS; i++)
     {
-      kill_client (ledger, victims[i]);
+      kill_client (history, victims[i]);
       g_object_unref (victims[i]);
     }
-  demand (figures, ledger, client);
+  demand (figures, history, client);
   count_runs (figures, client);
   g_snprintf (figures->note, sizeof figures->note, "%u kills", n_kills + N_VICTIMS);
   soak_note_peak (figures, irisd);

@@ -4,7 +4,7 @@
  * it ends on time; an item with a time of day waits for that time.
  */
 #include "soak-faulty.h"
-#include "soak-ledger.h"
+#include "soak-history.h"
 
 #define WINDOW  48
 #define KEEP_MS G_GUINT64_CONSTANT (2592000000)
@@ -12,7 +12,7 @@
 
 typedef struct
 {
-  SoakLedger ledger;
+  SoakHistory history;
   SoakFaults *faults;
   gint64 base_ns; /* of this run of irisd; the next one is later than all times of this one */
   gint64 offset_ns;
@@ -36,8 +36,8 @@ static void
 send_one (Clock *self, Client *client)
 {
   IrisWireMessage item;
-  soak_ledger_fill (&self->ledger, client, &item, "echo",
-                    soak_random (0, 1) == 0 ? IRIS_WIRE_CLASS_DURABLE : IRIS_WIRE_CLASS_RELAXED);
+  soak_history_fill (&self->history, client, &item, "echo",
+                     soak_random (0, 1) == 0 ? IRIS_WIRE_CLASS_DURABLE : IRIS_WIRE_CLASS_RELAXED);
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_KEEP_MS, KEEP_MS);
   guint how = soak_random (0, 3);
   if (how == 0)
@@ -45,14 +45,14 @@ send_one (Clock *self, Client *client)
   else if (how == 1)
     iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_AT_MS, now_ms (self) + soak_random (1, 40));
   self->n_at += how == 1;
-  soak_ledger_send (&self->ledger, client, &item);
+  soak_history_send (&self->history, client, &item);
 }
 
 static void
 take_one (Clock *self, Client *client)
 {
   const IrisWireMessage *answer = client_receive (client);
-  soak_ledger_take (&self->ledger, answer);
+  soak_history_take (&self->history, answer);
   ck_assert (answer->type == IRIS_WIRE_ACCEPTED || answer->type == IRIS_WIRE_RESULT
              || answer->type == IRIS_WIRE_PONG);
   if (answer->type == IRIS_WIRE_RESULT)
@@ -65,12 +65,12 @@ check_delays (Clock *self, Client *client)
 {
   set_clock (self, self->base_ns - DAY_NS);
   IrisWireMessage item;
-  soak_ledger_fill (&self->ledger, client, &item, "echo", IRIS_WIRE_CLASS_DURABLE);
+  soak_history_fill (&self->history, client, &item, "echo", IRIS_WIRE_CLASS_DURABLE);
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DELAY_MS, 20);
-  soak_ledger_send (&self->ledger, client, &item);
-  guint index = self->ledger.entries->len - 1;
+  soak_history_send (&self->history, client, &item);
+  guint index = self->history.entries->len - 1;
   set_clock (self, self->base_ns - 2 * DAY_NS);
-  while (g_array_index (self->ledger.entries, SoakEntry, index).ends == 0)
+  while (g_array_index (self->history.entries, SoakEntry, index).ends == 0)
     take_one (self, client);
 }
 
@@ -81,24 +81,24 @@ run_life (Clock *self, Faulty *faulty, Home *home, guint n_items)
   self->base_ns += 5 * DAY_NS;
   set_clock (self, self->base_ns);
   Irisd *irisd = faulty_start (faulty, home, NULL);
-  soak_ledger_demand (&self->ledger, irisd->front);
+  soak_history_demand (&self->history, irisd->front);
   Client *client = client_hello (irisd->front);
   for (guint sent = 0; sent < n_items;)
     {
-      for (; sent < n_items && self->ledger.open < WINDOW; sent++)
+      for (; sent < n_items && self->history.open < WINDOW; sent++)
         send_one (self, client);
       if (soak_random (0, 20) == 0)
         set_clock (self, self->base_ns + (soak_random (0, 1) == 0 ? -DAY_NS : DAY_NS));
       /* Items with a time of day must not fill the window for good. */
-      if (self->ledger.open == WINDOW)
+      if (self->history.open == WINDOW)
         set_clock (self, self->base_ns + DAY_NS);
       take_one (self, client);
     }
   check_delays (self, client);
-  soak_note_peak (self->ledger.figures, irisd);
+  soak_note_peak (self->history.figures, irisd);
   irisd_kill (irisd);
   client_free (client);
-  soak_ledger_forget_connection (&self->ledger);
+  soak_history_forget_connection (&self->history);
 }
 
 void
@@ -109,16 +109,16 @@ soak_clock (SoakFigures *figures)
   Faulty faulty;
   faulty_init (&faulty, home);
   Clock clock = { .faults = faulty.faults };
-  soak_ledger_init (&clock.ledger, figures);
+  soak_history_init (&clock.history, figures);
   for (guint i = 0; i < n_lives; i++)
     run_life (&clock, &faulty, home, 600);
   g_snprintf (figures->note, sizeof figures->note, "%u lives, %u items wait for a time of day",
               n_lives, clock.n_at);
   set_clock (&clock, clock.base_ns + 5 * DAY_NS);
   Irisd *irisd = faulty_start (&faulty, home, NULL);
-  soak_ledger_demand (&clock.ledger, irisd->front);
+  soak_history_demand (&clock.history, irisd->front);
   irisd_stop (irisd);
-  soak_ledger_clear (&clock.ledger);
+  soak_history_clear (&clock.history);
   faulty_clear (&faulty);
   home_free (home);
 }

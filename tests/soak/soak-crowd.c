@@ -5,7 +5,7 @@
  * follows from its limits.
  */
 #include "../integration/irisd-raw.h"
-#include "soak-ledger.h"
+#include "soak-history.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -107,20 +107,20 @@ soak_crowd (SoakFigures *figures)
   g_autofree guint8 *body = g_malloc0 (BODY);
   Client *good = client_hello (irisd->front);
   Crowd crowd = { 0 };
-  SoakLedger ledger;
-  soak_ledger_init (&ledger, figures);
+  SoakHistory history;
+  soak_history_init (&history, figures);
   crowd_init (&crowd, irisd->front);
-  while (ledger.entries->len < n_items)
+  while (history.entries->len < n_items)
     {
       IrisWireMessage item;
-      soak_ledger_fill (&ledger, good, &item, "echo", IRIS_WIRE_CLASS_DURABLE);
-      soak_ledger_send (&ledger, good, &item);
+      soak_history_fill (&history, good, &item, "echo", IRIS_WIRE_CLASS_DURABLE);
+      soak_history_send (&history, good, &item);
       flood (&crowd, body);
-      while (ledger.open > 0)
-        soak_ledger_take (&ledger, client_receive (good));
+      while (history.open > 0)
+        soak_history_take (&history, client_receive (good));
       client_ack (good, 1);
     }
-  ck_assert_uint_eq (ledger.refused, 0);
+  ck_assert_uint_eq (history.refused, 0);
   soak_note_peak (figures, irisd);
   ck_assert_msg (SANITIZED || figures->peak_kib < CEILING_KIB,
                  "irisd used %" G_GUINT64_FORMAT " KiB", figures->peak_kib);
@@ -129,7 +129,7 @@ soak_crowd (SoakFigures *figures)
   crowd_clear (&crowd);
   client_free (good);
   irisd_stop (irisd);
-  soak_ledger_clear (&ledger);
+  soak_history_clear (&history);
   home_free (home);
 }
 
@@ -182,19 +182,19 @@ limit_descriptors (Irisd *irisd, rlim_t n)
 }
 
 static void
-send_echo (SoakLedger *ledger, Client *client)
+send_echo (SoakHistory *history, Client *client)
 {
   IrisWireMessage item;
-  soak_ledger_fill (ledger, client, &item, "echo", IRIS_WIRE_CLASS_DURABLE);
-  soak_ledger_send (ledger, client, &item);
+  soak_history_fill (history, client, &item, "echo", IRIS_WIRE_CLASS_DURABLE);
+  soak_history_send (history, client, &item);
 }
 
 static void
-take_all (SoakLedger *ledger, Client *client)
+take_all (SoakHistory *history, Client *client)
 {
-  while (ledger->open > 0)
+  while (history->open > 0)
     {
-      soak_ledger_take (ledger, client_receive (client));
+      soak_history_take (history, client_receive (client));
       if (client->message.type == IRIS_WIRE_RESULT)
         client_ack (client, 1);
     }
@@ -204,13 +204,13 @@ static gboolean
 run_true (Client *client)
 {
   client_submit_command (client, NULL, (const char *const[]){ "true", NULL });
-  const IrisWireMessage *ending = client_receive_ending (client);
-  gboolean well = ending->type == IRIS_WIRE_RESULT;
+  const IrisWireMessage *completion = client_receive_completion (client);
+  gboolean well = completion->type == IRIS_WIRE_RESULT;
   if (!well)
     {
-      assert_error (ending, IRIS_WIRE_ERROR_SERVICE_FAILED);
-      g_autofree char *sentence = iris_wire_string_dup (&ending->sentence);
-      ck_assert_msg (strstr (sentence, "ulimit -n") != NULL, "%s", sentence);
+      assert_error (completion, IRIS_WIRE_ERROR_SERVICE_FAILED);
+      g_autofree char *reason = iris_wire_string_dup (&completion->message);
+      ck_assert_msg (strstr (reason, "ulimit -n") != NULL, "%s", reason);
     }
   client_ack (client, 1);
   return well;
@@ -218,7 +218,7 @@ run_true (Client *client)
 
 /* Commands and new connections need descriptors; the journal and open connections have theirs. */
 static void
-exhaust (SoakLedger *ledger, Irisd *irisd, Client *durable, Client *plain)
+exhaust (SoakHistory *history, Irisd *irisd, Client *durable, Client *plain)
 {
   Client *late[N_LATE];
   guint n_sockets = count_sockets (irisd);
@@ -236,9 +236,9 @@ exhaust (SoakLedger *ledger, Irisd *irisd, Client *durable, Client *plain)
   for (guint i = 0; i < 20; i++)
     {
       for (guint n = 0; n < WINDOW; n++)
-        send_echo (ledger, durable);
+        send_echo (history, durable);
       n_failed += !run_true (plain);
-      take_all (ledger, durable);
+      take_all (history, durable);
     }
   ck_assert_uint_gt (n_failed, 0);
   limit_descriptors (irisd, 4096);
@@ -259,16 +259,16 @@ soak_descriptors (SoakFigures *figures)
   Irisd *irisd = home_start (home, NULL);
   Client *durable = client_hello (irisd->front);
   Client *plain = client_hello (irisd->front);
-  SoakLedger ledger;
-  soak_ledger_init (&ledger, figures);
+  SoakHistory history;
+  soak_history_init (&history, figures);
   for (guint round = 0; round < n_rounds; round++)
-    exhaust (&ledger, irisd, durable, plain);
-  ck_assert_uint_eq (ledger.refused, 0);
+    exhaust (&history, irisd, durable, plain);
+  ck_assert_uint_eq (history.refused, 0);
   g_snprintf (figures->note, sizeof figures->note, "%u times exhausted", n_rounds);
   soak_note_peak (figures, irisd);
   client_free (durable);
   client_free (plain);
   irisd_stop (irisd);
-  soak_ledger_clear (&ledger);
+  soak_history_clear (&history);
   home_free (home);
 }

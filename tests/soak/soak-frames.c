@@ -5,7 +5,7 @@
  * mutated. Another client is served meanwhile.
  */
 #include "../fuzz/fuzz-irisd-input.h"
-#include "soak-ledger.h"
+#include "soak-history.h"
 
 #define N_SOCKETS 4
 
@@ -120,20 +120,20 @@ send_chunk (const char *endpoint, GPtrArray *corpus, Client **client, guint64 *n
 }
 
 static void
-do_durable_item (SoakLedger *ledger, Client *good)
+do_durable_item (SoakHistory *history, Client *good)
 {
   IrisWireMessage item;
-  soak_ledger_fill (ledger, good, &item, "echo", IRIS_WIRE_CLASS_DURABLE);
-  soak_ledger_send (ledger, good, &item);
-  while (ledger->open > 0)
-    soak_ledger_take (ledger, client_receive (good));
+  soak_history_fill (history, good, &item, "echo", IRIS_WIRE_CLASS_DURABLE);
+  soak_history_send (history, good, &item);
+  while (history->open > 0)
+    soak_history_take (history, client_receive (good));
   client_ack (good, 1);
 }
 
 /* Waits until irisd has counted that many unreadable messages at that socket. Returns how many were
  * sent. */
 static guint64
-pelt (SoakLedger *ledger,
+pelt (SoakHistory *history,
       Client *good,
       const char *endpoint,
       GPtrArray *corpus,
@@ -144,7 +144,7 @@ pelt (SoakLedger *ledger,
   do
     {
       send_chunk (endpoint, corpus, &client, &n_sent);
-      do_durable_item (ledger, good);
+      do_durable_item (history, good);
       g_autoptr (IrisWireStatus) status = client_get_status (good);
       now = status->malformed;
       first = first == 0 ? now : first;
@@ -167,21 +167,21 @@ soak_frames (SoakFigures *figures)
   const char *const options[] = { TWO_PLACES, "--tcp=127.0.0.1:0", home->option, NULL };
   Irisd *irisd = irisd_start_in (home->dir, config, options);
   Client *good = client_hello (irisd->front);
-  SoakLedger ledger;
-  soak_ledger_init (&ledger, figures);
+  SoakHistory history;
+  soak_history_init (&history, figures);
   for (guint i = 0; i < N_SOCKETS; i++)
     {
       g_autofree char *place = irisd_place_endpoint (irisd, i % 2);
       const char *endpoint = i == 0 ? irisd->front : i == 1 ? irisd->tcp : place;
-      n_sent += pelt (&ledger, good, endpoint, corpus, n_malformed);
+      n_sent += pelt (&history, good, endpoint, corpus, n_malformed);
     }
-  ck_assert_uint_eq (ledger.refused, 0);
+  ck_assert_uint_eq (history.refused, 0);
   g_snprintf (figures->note, sizeof figures->note,
               "%u sockets, %" G_GUINT64_FORMAT " malformed of %" G_GUINT64_FORMAT " messages",
               N_SOCKETS, N_SOCKETS * n_malformed, n_sent);
   soak_note_peak (figures, irisd);
   client_free (good);
   irisd_stop (irisd);
-  soak_ledger_clear (&ledger);
+  soak_history_clear (&history);
   home_free (home);
 }

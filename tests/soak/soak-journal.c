@@ -4,7 +4,7 @@
  * sync fails once, which is final until irisd is started again.
  */
 #include "soak-faulty.h"
-#include "soak-ledger.h"
+#include "soak-history.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -87,32 +87,32 @@ wait_until_ready (const char *front)
 }
 
 static void
-send_more (SoakLedger *ledger, Client *client, gboolean detach)
+send_more (SoakHistory *history, Client *client, gboolean detach)
 {
-  while (ledger->open < WINDOW)
+  while (history->open < WINDOW)
     {
       IrisWireMessage item;
-      soak_ledger_fill (ledger, client, &item, "echo", IRIS_WIRE_CLASS_DURABLE);
+      soak_history_fill (history, client, &item, "echo", IRIS_WIRE_CLASS_DURABLE);
       if (detach)
         iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
-      soak_ledger_send (ledger, client, &item);
+      soak_history_send (history, client, &item);
     }
 }
 
 /* Submits until the journal refuses one; then reads the other answers. A detached item gets no
  * answer after ACCEPTED. */
 static void
-send_until_refused (SoakLedger *ledger, Client *client)
+send_until_refused (SoakHistory *history, Client *client)
 {
   gboolean refused = FALSE;
-  while (!refused || ledger->open > 0)
+  while (!refused || history->open > 0)
     {
       if (!refused)
-        send_more (ledger, client, TRUE);
+        send_more (history, client, TRUE);
       const IrisWireMessage *answer = client_receive (client);
-      soak_ledger_take (ledger, answer);
+      soak_history_take (history, answer);
       if (answer->type == IRIS_WIRE_ACCEPTED)
-        ledger->open--;
+        history->open--;
       else if (answer->type != IRIS_WIRE_PONG)
         {
           assert_error (answer, IRIS_WIRE_ERROR_JOURNAL_FAILED);
@@ -133,9 +133,9 @@ soak_disk (SoakFigures *figures)
       home_free (home);
       return;
     }
-  SoakLedger ledger;
-  soak_ledger_init (&ledger, figures);
-  ledger.padding = 30000;
+  SoakHistory history;
+  soak_history_init (&history, figures);
+  history.padding = 30000;
   for (guint round = 0; round < n_rounds; round++)
     {
       Irisd *irisd = home_start (home, config);
@@ -143,10 +143,10 @@ soak_disk (SoakFigures *figures)
       Client *client = client_hello (irisd->front);
       /* The log frees its space when the disk is full, and that may suffice. */
       do
-        send_until_refused (&ledger, client);
+        send_until_refused (&history, client);
       while (!is_full (client));
       client_free (client);
-      soak_ledger_forget_connection (&ledger);
+      soak_history_forget_connection (&history);
       soak_note_peak (figures, irisd);
       if (soak_random (0, 1) == 0)
         irisd_kill (irisd);
@@ -154,13 +154,13 @@ soak_disk (SoakFigures *figures)
         irisd_stop (irisd);
 
       irisd = home_start (home, config);
-      soak_ledger_demand (&ledger, irisd->front);
+      soak_history_demand (&history, irisd->front);
       wait_until_ready (irisd->front);
       soak_note_peak (figures, irisd);
       irisd_stop (irisd);
     }
   g_snprintf (figures->note, sizeof figures->note, "%u times full, and started on it", n_rounds);
-  soak_ledger_clear (&ledger);
+  soak_history_clear (&history);
   ck_assert_int_eq (umount2 (home->journal, MNT_DETACH), 0);
   home_free (home);
 }
@@ -179,28 +179,28 @@ check_read_only (Irisd *irisd)
   g_autofree char *log = irisd_read_log (irisd);
   ck_assert_ptr_nonnull (strstr (log, "could not be synced"));
   IrisWireMessage item;
-  kept_fill (client, &item, "echo", "x", IRIS_WIRE_CLASS_DURABLE);
+  persistent_fill (client, &item, "echo", "x", IRIS_WIRE_CLASS_DURABLE);
   client_send (client, &item);
   const IrisWireMessage *refusal = client_receive (client);
   assert_error (refusal, IRIS_WIRE_ERROR_JOURNAL_FAILED);
-  g_autofree char *sentence = iris_wire_string_dup (&refusal->sentence);
-  ck_assert_ptr_nonnull (strstr (sentence, "could not be synced"));
+  g_autofree char *reason = iris_wire_string_dup (&refusal->message);
+  ck_assert_ptr_nonnull (strstr (reason, "could not be synced"));
   client_submit (client, "echo", "volatile", 8, IRIS_PLACE_ANY, FALSE);
   ck_assert (message_body_is (client_receive_type (client, IRIS_WIRE_RESULT), "volatile"));
 }
 
 /* Each completion is acknowledged, so that it is deleted; one that could not be written is owed. */
 static void
-send_until_sync_fails (SoakLedger *ledger, Client *client, SoakFaults *faults)
+send_until_sync_fails (SoakHistory *history, Client *client, SoakFaults *faults)
 {
   gboolean failed = FALSE;
   guint before = soak_random (1, 400);
-  while (!failed || ledger->open > 0)
+  while (!failed || history->open > 0)
     {
       if (!failed)
-        send_more (ledger, client, FALSE);
+        send_more (history, client, FALSE);
       const IrisWireMessage *answer = client_receive (client);
-      soak_ledger_take (ledger, answer);
+      soak_history_take (history, answer);
       if (answer->type == IRIS_WIRE_RESULT)
         client_ack (client, 1);
       if (answer->type == IRIS_WIRE_ERROR_REPLY)
@@ -219,19 +219,19 @@ soak_sync (SoakFigures *figures)
   guint n_rounds = soak_times (5, 100);
   Home *home = home_new ();
   Faulty faulty;
-  SoakLedger ledger;
+  SoakHistory history;
   faulty_init (&faulty, home);
-  soak_ledger_init (&ledger, figures);
+  soak_history_init (&history, figures);
   for (guint round = 0; round < n_rounds; round++)
     {
       Irisd *irisd = faulty_start (&faulty, home, NULL);
       Client *client = client_hello (irisd->front);
-      send_until_sync_fails (&ledger, client, faulty.faults);
+      send_until_sync_fails (&history, client, faulty.faults);
       ck_assert_int_eq (atomic_load_explicit (&faulty.faults->failed_syncs, memory_order_relaxed),
                         (int) round + 1);
       check_read_only (irisd);
       client_free (client);
-      soak_ledger_forget_connection (&ledger);
+      soak_history_forget_connection (&history);
       soak_note_peak (figures, irisd);
       if (soak_random (0, 1) == 0)
         irisd_kill (irisd);
@@ -240,11 +240,11 @@ soak_sync (SoakFigures *figures)
 
       irisd = faulty_start (&faulty, home, NULL);
       wait_until_ready (irisd->front);
-      soak_ledger_demand (&ledger, irisd->front);
+      soak_history_demand (&history, irisd->front);
       irisd_stop (irisd);
     }
   g_snprintf (figures->note, sizeof figures->note, "%u syncs failed, once each", n_rounds);
-  soak_ledger_clear (&ledger);
+  soak_history_clear (&history);
   faulty_clear (&faulty);
   home_free (home);
 }

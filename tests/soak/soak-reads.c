@@ -4,7 +4,7 @@
  * ends because of it, and a client that asks for one gets the error.
  */
 #include "soak-faulty.h"
-#include "soak-ledger.h"
+#include "soak-history.h"
 
 /* More than SQLite caches of the file, or it would not be read. */
 #define N_ITEMS 200
@@ -19,23 +19,23 @@
 static const char config[] = "[limits]\nmemory-items = 0\nread-ahead-ms = 0\n";
 
 static void
-send_all (SoakLedger *ledger, Client *client)
+send_all (SoakHistory *history, Client *client)
 {
   for (guint i = 0; i < N_ITEMS; i++)
     {
       IrisWireMessage item;
-      soak_ledger_fill (ledger, client, &item, "echo", IRIS_WIRE_CLASS_DURABLE);
+      soak_history_fill (history, client, &item, "echo", IRIS_WIRE_CLASS_DURABLE);
       iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DELAY_MS, HOUR_MS);
       iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
-      soak_ledger_send (ledger, client, &item);
-      soak_ledger_take (ledger, client_receive_type (client, IRIS_WIRE_ACCEPTED));
+      soak_history_send (history, client, &item);
+      soak_history_take (history, client_receive_type (client, IRIS_WIRE_ACCEPTED));
     }
 }
 
 static guint64
-get_number (SoakLedger *ledger, guint index)
+get_number (SoakHistory *history, guint index)
 {
-  return g_array_index (ledger->entries, SoakEntry, index).item;
+  return g_array_index (history->entries, SoakEntry, index).item;
 }
 
 static const IrisWireMessage *
@@ -58,8 +58,8 @@ static void
 assert_told_why (const IrisWireMessage *answer)
 {
   assert_error (answer, IRIS_WIRE_ERROR_JOURNAL_FAILED);
-  g_autofree char *sentence = iris_wire_string_dup (&answer->sentence);
-  ck_assert_ptr_nonnull (strstr (sentence, "cannot be read for now"));
+  g_autofree char *reason = iris_wire_string_dup (&answer->message);
+  ck_assert_ptr_nonnull (strstr (reason, "cannot be read for now"));
 }
 
 static void
@@ -88,10 +88,10 @@ ask_in_vain (Client *client, SoakFaults *faults, guint64 first)
   begin_to_fail (client, faults, FOREVER);
   assert_told_why (ask (client, IRIS_WIRE_CANCEL, first, 0));
   assert_told_why (ask (client, IRIS_WIRE_BURY, first, 0));
-  ck_assert_uint_eq (kept_get_state (client, first, 0), IRIS_WIRE_STATE_DELAYED);
+  ck_assert_uint_eq (persistent_get_state (client, first, 0), IRIS_WIRE_STATE_DELAYED);
   set_failing (faults, 0);
   ck_assert_uint_eq (ask (client, IRIS_WIRE_BURY, first, 0)->type, IRIS_WIRE_CHANGED);
-  ck_assert_uint_eq (kept_get_state (client, first, 0), IRIS_WIRE_STATE_BURIED);
+  ck_assert_uint_eq (persistent_get_state (client, first, 0), IRIS_WIRE_STATE_BURIED);
   ck_assert_uint_eq (ask (client, IRIS_WIRE_KICK, first, 0)->type, IRIS_WIRE_CHANGED);
 }
 
@@ -109,7 +109,7 @@ ask_until_it_is_read (Client *client, Irisd *irisd, SoakFaults *faults, guint64 
   begin_to_fail (client, faults, N_FAILING);
   ck_assert_uint_eq (ask (client, IRIS_WIRE_KICK, item, 0)->count, 1);
   ck_assert_int_eq (get_failed (faults), failed + N_FAILING);
-  ck_assert_uint_eq (kept_get_state (client, item, GIVE_UP_MS), IRIS_WIRE_STATE_DONE);
+  ck_assert_uint_eq (persistent_get_state (client, item, GIVE_UP_MS), IRIS_WIRE_STATE_DONE);
   g_autofree char *log = irisd_read_log (irisd);
   ck_assert_ptr_nonnull (strstr (log, "cannot be read for now"));
 }
@@ -144,32 +144,32 @@ soak_reads (SoakFigures *figures)
   guint n_rounds = soak_times (1, 20);
   Home *home = home_new ();
   Faulty faulty;
-  SoakLedger ledger;
+  SoakHistory history;
   faulty_init (&faulty, home);
-  soak_ledger_init (&ledger, figures);
-  ledger.padding = SIZE;
+  soak_history_init (&history, figures);
+  history.padding = SIZE;
   for (guint round = 0; round < n_rounds; round++)
     {
       Irisd *irisd = faulty_start (&faulty, home, config);
       Client *client = client_hello (irisd->front);
-      guint first = ledger.entries->len;
-      send_all (&ledger, client);
-      ask_in_vain (client, faulty.faults, get_number (&ledger, first));
+      guint first = history.entries->len;
+      send_all (&history, client);
+      ask_in_vain (client, faulty.faults, get_number (&history, first));
       for (guint i = 1; i <= N_ASKED; i++)
-        ask_until_it_is_read (client, irisd, faulty.faults, get_number (&ledger, first + i));
-      stop_in_vain (client, irisd, faulty.faults, get_number (&ledger, first + N_ASKED + 1));
-      soak_ledger_forget_connection (&ledger);
+        ask_until_it_is_read (client, irisd, faulty.faults, get_number (&history, first + i));
+      stop_in_vain (client, irisd, faulty.faults, get_number (&history, first + N_ASKED + 1));
+      soak_history_forget_connection (&history);
 
       irisd = faulty_start (&faulty, home, config);
       client = client_hello (irisd->front);
       kick_all (client);
-      soak_ledger_demand (&ledger, irisd->front);
+      soak_history_demand (&history, irisd->front);
       client_free (client);
       soak_note_peak (figures, irisd);
       irisd_stop (irisd);
     }
   g_snprintf (figures->note, sizeof figures->note, "%d reads failed", get_failed (faulty.faults));
-  soak_ledger_clear (&ledger);
+  soak_history_clear (&history);
   faulty_clear (&faulty);
   home_free (home);
 }

@@ -4,7 +4,7 @@
  * item writes a line to a file, so that runs can be counted: one, unless the worker was killed
  * between the run and irisd's receipt of its end.
  */
-#include "soak-ledger.h"
+#include "soak-history.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -112,7 +112,7 @@ send_too_much (Client *self)
   iris_wire_message_set_body (&message, body, sizeof body);
   client_send (self, &message);
   init_about_lease (self, &message, IRIS_WIRE_FAIL);
-  iris_wire_message_set_string (&message, IRIS_WIRE_KEY_SENTENCE, "it was too much", -1);
+  iris_wire_message_set_string (&message, IRIS_WIRE_KEY_MESSAGE, "it was too much", -1);
   iris_wire_message_set_boolean (&message, IRIS_WIRE_KEY_AGAIN, TRUE);
   client_send (self, &message);
 }
@@ -186,13 +186,13 @@ kill_one (GSubprocess **workers, const char *front, const char *runs)
 }
 
 static void
-keep_busy (SoakLedger *ledger, Client *client, guint n_items)
+keep_busy (SoakHistory *history, Client *client, guint n_items)
 {
-  while (ledger->entries->len < n_items && ledger->open < WINDOW)
+  while (history->entries->len < n_items && history->open < WINDOW)
     {
       IrisWireMessage item;
-      soak_ledger_fill (ledger, client, &item, SERVICE, IRIS_WIRE_CLASS_DURABLE);
-      soak_ledger_send (ledger, client, &item);
+      soak_history_fill (history, client, &item, SERVICE, IRIS_WIRE_CLASS_DURABLE);
+      soak_history_send (history, client, &item);
     }
 }
 
@@ -209,12 +209,12 @@ soak_workers (SoakFigures *figures)
   for (guint i = 0; i <= N_WORKERS; i++)
     workers[i] = soak_start_part (i < N_WORKERS ? "worker" : "garbage", irisd->front, runs);
   g_autoptr (Client) client = client_hello (irisd->front);
-  SoakLedger ledger;
-  soak_ledger_init (&ledger, figures);
+  SoakHistory history;
+  soak_history_init (&history, figures);
   while (figures->ended < n_items)
     {
-      keep_busy (&ledger, client, n_items);
-      if (soak_ledger_take (&ledger, client_receive (client)) == NULL
+      keep_busy (&history, client, n_items);
+      if (soak_history_take (&history, client_receive (client)) == NULL
           || client->message.type != IRIS_WIRE_RESULT)
         continue;
       client_ack (client, 1);
@@ -234,6 +234,6 @@ soak_workers (SoakFigures *figures)
   g_snprintf (figures->note, sizeof figures->note, "%u kills, one worker sends garbage", n_killed);
   soak_note_peak (figures, irisd);
   irisd_stop (irisd);
-  soak_ledger_clear (&ledger);
+  soak_history_clear (&history);
   home_free (home);
 }

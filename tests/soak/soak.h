@@ -2,8 +2,8 @@
  *
  * iris-soak: what irisd must survive, in a short form for every test run and a long one.
  *
- * A scenario puts irisd under load, injects a fault, and keeps a ledger of accepted items. It fails
- * by an assertion; its counts go into the table at the end.
+ * A scenario puts irisd under load, injects a fault, and keeps a history of accepted items. It
+ * fails by an assertion; its counts go into the table at the end.
  */
 #pragma once
 

@@ -86,7 +86,7 @@ typedef struct
   gpointer (*try_pop) (gpointer container);
   void (*unref) (gpointer container);
   gboolean in_order;
-  gboolean sure; /* who has pushed more than it took finds something, whatever others do */
+  gboolean sure; /* with more pushed than taken it finds something, whatever others do */
 } Kind;
 
 static gpointer
@@ -262,7 +262,7 @@ take_impatiently (gpointer queue)
   return NULL;
 }
 
-START_TEST (every_item_finds_one_who_waits_and_the_end_finds_all)
+START_TEST (every_item_wakes_one_waiting_thread_and_the_end_wakes_all)
 {
   g_autoptr (IrisQueue) queue = queue_makers[_i]();
   GThreadFunc takers[] = { take_until_closed, take_until_closed, take_impatiently };
@@ -474,7 +474,7 @@ main (void)
   tcase_set_timeout (tcase, 300);
   tcase_add_loop_test (tcase, nothing_is_lost_or_taken_twice_one_by_one, 0, G_N_ELEMENTS (kinds));
   tcase_add_loop_test (tcase, nothing_is_lost_or_taken_twice_in_bursts, 0, G_N_ELEMENTS (kinds));
-  tcase_add_loop_test (tcase, every_item_finds_one_who_waits_and_the_end_finds_all, 0,
+  tcase_add_loop_test (tcase, every_item_wakes_one_waiting_thread_and_the_end_wakes_all, 0,
                        G_N_ELEMENTS (queue_makers));
   tcase_add_test (tcase, a_queue_has_one_owner_at_a_time_and_is_emptied);
   tcase_add_test (tcase, a_block_has_one_owner);

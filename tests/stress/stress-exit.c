@@ -16,7 +16,7 @@
 #define N_ROUNDS CORE_TEST_LOAD (10)
 #define N_CHAINS 50
 #define STATUS   7
-#define TIME_OUT 120 /* seconds; who hangs is ended by the alarm */
+#define TIME_OUT 120 /* seconds; the alarm ends a program that hangs */
 
 static const char *const ways[] = { "return", "main", "item", "thread" };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Steal policies under load: whatever the policy is, each item runs once; what is refused is run
- * all the same; and who refuses does not spin.
+ * all the same; and a worker that refuses does not spin.
  *
  * The run time that a place is known for is set by the test, so that everything is refused that the
  * policy lets be refused. The last test looks at the processor's clock, as stress-idle.c does.
@@ -217,7 +217,7 @@ hold_worker (gpointer data)
   *used = processor_ns () - *used;
 }
 
-START_TEST (who_refuses_does_not_spin)
+START_TEST (a_worker_that_refuses_does_not_spin)
 {
   g_autoptr (IrisStats) stats = NULL;
   gint64 used = 0;
@@ -253,7 +253,7 @@ main (void)
                        2 * 3 * G_N_ELEMENTS (policies) / 2);
   tcase_add_loop_test (all, what_a_stuck_place_has_is_taken_after_all, 0,
                        G_N_ELEMENTS (stuck_cases));
-  tcase_add_test (all, who_refuses_does_not_spin);
+  tcase_add_test (all, a_worker_that_refuses_does_not_spin);
   suite_add_tcase (suite, all);
 
   return core_test_run (suite);

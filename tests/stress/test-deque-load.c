@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Every kind of deque as schedulers use it: one thread makes items and everybody steals from
- * everybody, lays down what he stole, and takes from his own. The locked deque goes first: what
- * it does not pass is a fault of the test.
+ * Every kind of deque as schedulers use it: one thread makes items; all steal from all, lay down
+ * stolen items, and take from their own deques. The locked deque goes first: what it does not pass
+ * is a fault of the test.
  *
  * Items are plain memory. Their giver writes them before the push and their taker after the take
  * or steal, so ThreadSanitizer sees it if the deque does not order the two, or gives one twice.

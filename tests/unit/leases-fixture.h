@@ -30,7 +30,7 @@ typedef struct
   guint n_holds;
   gboolean owes;     /* may not be leased */
   IrisWireError why; /* of the end; 0 if it was done */
-  Worker *worker;    /* who has it */
+  Worker *worker;    /* the holder */
   guint64 lease;
 } Item;
 

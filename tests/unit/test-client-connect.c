@@ -115,7 +115,7 @@ START_TEST (a_silent_listener_times_out)
 }
 END_TEST
 
-START_TEST (a_refused_greeting_gives_its_reason)
+START_TEST (a_refused_hello_gives_its_reason)
 {
   FakeDaemon *daemon = fake_daemon_new (1);
   g_autoptr (IrisClient) client = iris_client_new (daemon->dir);
@@ -390,7 +390,7 @@ main (void)
     waiting_for_a_daemon_ends_at_the_timeout,
     a_daemon_that_starts_late_is_found,
     a_silent_listener_times_out,
-    a_refused_greeting_gives_its_reason,
+    a_refused_hello_gives_its_reason,
     nonsense_from_the_other_side_is_an_error,
     a_lost_daemon_fails_what_was_sent_and_what_was_not,
     results_sent_before_the_daemon_left_still_arrive,

@@ -18,8 +18,8 @@
 
 static IrisdConcurrencyLimit room;
 static GHashTable *services;
-static IrisdConcurrencyWaiter guests[64];
-static guint n_guests;
+static IrisdConcurrencyWaiter waiters[64];
+static guint n_waiters;
 
 static void
 set_up (guint64 of_client, guint64 of_slow)
@@ -30,8 +30,8 @@ set_up (guint64 of_client, guint64 of_slow)
   g_hash_table_insert (services, (gpointer) "slow", &slow);
   irisd_concurrency_limit_init (&room, &(IrisdFairRule){ .concurrency = of_client }, services,
                                 AGING_US);
-  memset (guests, 0, sizeof guests);
-  n_guests = 0;
+  memset (waiters, 0, sizeof waiters);
+  n_waiters = 0;
 }
 
 static void
@@ -47,9 +47,9 @@ tear_down (void)
 static IrisdConcurrencyWaiter *
 come (gconstpointer client, const char *service, guint priority, gboolean wanted)
 {
-  IrisdConcurrencyWaiter *waiter = &guests[n_guests++];
+  IrisdConcurrencyWaiter *waiter = &waiters[n_waiters++];
   gboolean inside = irisd_concurrency_limit_enter (&room, waiter, client, service, priority,
-                                                   n_guests);
+                                                   n_waiters);
   ck_assert_int_eq (inside, wanted);
   return waiter;
 }
@@ -135,7 +135,7 @@ START_TEST (priority_counts_and_waiting_raises_it)
   leave (a, high);
   leave (high, usual);
   /* So late that the waiter of low priority has risen above it. */
-  IrisdConcurrencyWaiter *late = &guests[n_guests++];
+  IrisdConcurrencyWaiter *late = &waiters[n_waiters++];
   ck_assert (!irisd_concurrency_limit_enter (&room, late, THREE, "slow", 9, 10 * AGING_US));
   leave (usual, low);
   leave (low, late);
@@ -158,7 +158,7 @@ START_TEST (clients_of_a_full_service_get_equal_shares)
     {
       IrisdConcurrencyWaiter *next = irisd_concurrency_limit_leave (&room, running[i % 2]);
       ck_assert_ptr_nonnull (next);
-      n[next - guests >= 22]++;
+      n[next - waiters >= 22]++;
       running[i % 2] = next;
       ck_assert_uint_le (n[1], n[0] + 2);
       ck_assert_uint_le (n[0], n[1] + 2);

@@ -150,7 +150,7 @@ START_TEST (a_sync_that_fails_once_makes_the_journal_read_only)
   assert_refused (ask (new_keep (3, IRIS_WIRE_CLASS_DURABLE, NULL, "x")),
                   IRIS_WIRE_ERROR_JOURNAL_FAILED);
   ck_assert_int_eq (irisd_journal_get_health (journal), IRISD_JOURNAL_FAILED);
-  ck_assert_ptr_nonnull (strstr (irisd_journal_get_sentence (journal), "synced"));
+  ck_assert_ptr_nonnull (strstr (irisd_journal_get_reason (journal), "synced"));
 
   /* The disk would take it now; the journal does not try. */
   guint n_syncs = atomic_load (&faulty_vfs.n_syncs);
@@ -176,7 +176,7 @@ START_TEST (a_sync_that_fails_once_makes_the_journal_read_only)
 }
 END_TEST
 
-START_TEST (who_waits_for_an_item_that_was_refused_after_all_is_told)
+START_TEST (a_waiting_fetch_is_told_that_the_item_was_refused_after_all)
 {
   start_journal ();
   keep (1, IRIS_WIRE_CLASS_DURABLE);
@@ -273,7 +273,7 @@ START_TEST (a_key_finds_the_first_item_also_before_it_is_synced)
 }
 END_TEST
 
-START_TEST (who_waits_is_told_of_the_end_or_that_there_is_none)
+START_TEST (a_waiting_fetch_is_told_of_the_end_or_that_there_is_none)
 {
   start_journal ();
   IrisdPersistentItem *persistent = keep (1, IRIS_WIRE_CLASS_DURABLE);
@@ -424,11 +424,11 @@ main (void)
   tcase_add_test (tcase, what_has_not_ended_is_recovered);
   tcase_add_test (tcase, a_call_whose_read_fails_may_be_repeated);
   tcase_add_test (tcase, a_sync_that_fails_once_makes_the_journal_read_only);
-  tcase_add_test (tcase, who_waits_for_an_item_that_was_refused_after_all_is_told);
+  tcase_add_test (tcase, a_waiting_fetch_is_told_that_the_item_was_refused_after_all);
   tcase_add_loop_test (tcase, on_a_full_disk_ends_are_written_and_items_refused, 0, 2);
   tcase_add_loop_test (tcase, a_disk_that_is_full_without_a_reserve_keeps_ends_waiting, 0, 2);
   tcase_add_test (tcase, a_key_finds_the_first_item_also_before_it_is_synced);
-  tcase_add_test (tcase, who_waits_is_told_of_the_end_or_that_there_is_none);
+  tcase_add_test (tcase, a_waiting_fetch_is_told_of_the_end_or_that_there_is_none);
   tcase_add_test (tcase, what_was_done_at_once_is_written_once_and_then_told);
   tcase_add_test (tcase, what_was_done_at_once_and_is_relaxed_need_not_be_written);
   tcase_add_loop_test (tcase, what_was_done_at_once_is_refused_if_it_cannot_be_written, 0, 2);

@@ -5,7 +5,7 @@
 #include "core-test-run.h"
 #include "leases-fixture.h"
 
-START_TEST (an_item_goes_to_who_serves_it_and_ends_once)
+START_TEST (an_item_goes_to_a_worker_of_its_service_and_ends_once)
 {
   Worker worker;
   Item item;
@@ -368,7 +368,7 @@ START_TEST (an_item_is_not_leased_after_its_deadline)
 }
 END_TEST
 
-START_TEST (a_book_that_drains_does_not_wait_for_servers)
+START_TEST (draining_leases_do_not_wait_for_workers)
 {
   Worker worker;
   Item items[3];
@@ -418,7 +418,7 @@ START_TEST (what_is_leased_outlives_the_name_of_its_service)
 }
 END_TEST
 
-START_TEST (an_item_whose_client_owes_too_much_is_passed_over)
+START_TEST (an_item_is_passed_over_while_its_client_has_too_much_unacknowledged)
 {
   Worker worker;
   Item items[2];
@@ -454,7 +454,7 @@ restore (Item *item, gint64 owner, gint64 left_us)
   return lease;
 }
 
-START_TEST (a_restored_lease_is_of_who_claims_it)
+START_TEST (a_restored_lease_belongs_to_the_worker_that_claims_it)
 {
   Worker pending, old;
   Item item;
@@ -562,7 +562,7 @@ main (void)
   Suite *suite = suite_create ("irisd-leases");
   TCase *tcase = tcase_create ("irisd-leases");
   tcase_add_checked_fixture (tcase, set_up, tear_down);
-  tcase_add_test (tcase, an_item_goes_to_who_serves_it_and_ends_once);
+  tcase_add_test (tcase, an_item_goes_to_a_worker_of_its_service_and_ends_once);
   tcase_add_test (tcase, capacity_is_persistent_and_the_oldest_comes_first);
   tcase_add_test (tcase, workers_share_and_the_longest_idle_is_next);
   tcase_add_test (tcase, a_hint_is_a_wish_and_a_strict_one_an_order);
@@ -576,10 +576,10 @@ main (void)
   tcase_add_test (tcase, an_expected_service_is_known_before_its_first_server);
   tcase_add_test (tcase, expected_services_leave_room_for_served_ones);
   tcase_add_test (tcase, an_item_is_not_leased_after_its_deadline);
-  tcase_add_test (tcase, a_book_that_drains_does_not_wait_for_servers);
+  tcase_add_test (tcase, draining_leases_do_not_wait_for_workers);
   tcase_add_test (tcase, what_is_leased_outlives_the_name_of_its_service);
-  tcase_add_test (tcase, an_item_whose_client_owes_too_much_is_passed_over);
-  tcase_add_test (tcase, a_restored_lease_is_of_who_claims_it);
+  tcase_add_test (tcase, an_item_is_passed_over_while_its_client_has_too_much_unacknowledged);
+  tcase_add_test (tcase, a_restored_lease_belongs_to_the_worker_that_claims_it);
   tcase_add_test (tcase, a_restored_lease_ends_with_its_time_which_is_that_of_a_new_one_at_most);
   tcase_add_test (tcase, a_restored_lease_can_be_withdrawn_and_does_not_hold_up_the_end);
   tcase_add_test (tcase, too_many_services_are_refused_and_nothing_changes);

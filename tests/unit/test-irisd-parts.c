@@ -29,7 +29,7 @@ typedef struct
   IrisdUnacknowledged unacked;
   GArray *owed; /* of guint64: the number of a completion, which is its id, its size and its item */
   GArray *gone;
-} Books;
+} Account;
 
 static void
 number_to_id (guint64 number, guint8 *id)
@@ -39,9 +39,9 @@ number_to_id (guint64 number, guint8 *id)
 }
 
 static void
-note_item (guint64 item, gpointer books)
+note_item (guint64 item, gpointer account)
 {
-  g_array_append_val (((Books *) books)->gone, item);
+  g_array_append_val (((Account *) account)->gone, item);
 }
 
 static gint
@@ -53,27 +53,27 @@ compare_numbers (gconstpointer a, gconstpointer b)
 
 /* What went has to be what was named, each once. */
 static void
-check_gone (Books *books, GArray *named)
+check_gone (Account *account, GArray *named)
 {
-  g_array_sort (books->gone, compare_numbers);
+  g_array_sort (account->gone, compare_numbers);
   g_array_sort (named, compare_numbers);
-  ck_assert_uint_eq (books->gone->len, named->len);
+  ck_assert_uint_eq (account->gone->len, named->len);
   if (named->len > 0)
-    ck_assert_mem_eq (books->gone->data, named->data, named->len * sizeof (guint64));
-  g_array_set_size (books->gone, 0);
+    ck_assert_mem_eq (account->gone->data, named->data, named->len * sizeof (guint64));
+  g_array_set_size (account->gone, 0);
   guint64 sum = 0;
-  for (guint i = 0; i < books->owed->len; i++)
-    sum += g_array_index (books->owed, guint64, i);
-  ck_assert_uint_eq (books->unacked.count, books->owed->len);
-  ck_assert_uint_eq (books->unacked.sum, sum);
+  for (guint i = 0; i < account->owed->len; i++)
+    sum += g_array_index (account->owed, guint64, i);
+  ck_assert_uint_eq (account->unacked.count, account->owed->len);
+  ck_assert_uint_eq (account->unacked.sum, sum);
 }
 
 /* Names some completions in an order by chance; a third of the times also one that is not there. */
 static void
-pay_some (Books *books, GRand *rand)
+pay_some (Account *account, GRand *rand)
 {
   g_autoptr (GArray) named = g_array_new (FALSE, FALSE, sizeof (guint64));
-  g_autoptr (GArray) left = g_array_copy (books->owed);
+  g_autoptr (GArray) left = g_array_copy (account->owed);
   guint n = (guint) g_rand_int_range (rand, 0, (gint) MIN (left->len, 8) + 1);
   guint8 ids[9 * IRIS_WIRE_ID_SIZE];
   for (guint i = 0; i < n; i++)
@@ -86,44 +86,45 @@ pay_some (Books *books, GRand *rand)
   gboolean wrong = n > 0 && g_rand_int_range (rand, 0, 3) == 0;
   if (wrong)
     memcpy (ids + (gsize) n * IRIS_WIRE_ID_SIZE, ids, IRIS_WIRE_ID_SIZE);
-  const guint8 *pending = irisd_unacknowledged_pay (&books->unacked, ids, n + wrong, note_item,
-                                                    books);
+  const guint8 *pending = irisd_unacknowledged_pay (&account->unacked, ids, n + wrong, note_item,
+                                                    account);
   ck_assert_ptr_eq (pending, wrong ? ids + (gsize) n * IRIS_WIRE_ID_SIZE : NULL);
   if (wrong)
     g_array_set_size (named, 0);
   else
     {
-      g_array_set_size (books->owed, 0);
-      g_array_append_vals (books->owed, left->data, left->len);
+      g_array_set_size (account->owed, 0);
+      g_array_append_vals (account->owed, left->data, left->len);
     }
-  check_gone (books, named);
+  check_gone (account, named);
 }
 
 /* Names the last of the oldest completions, or one beside it. */
 static void
-pay_oldest (Books *books, GRand *rand)
+pay_oldest (Account *account, GRand *rand)
 {
   g_autoptr (GArray) named = g_array_new (FALSE, FALSE, sizeof (guint64));
-  guint count = (guint) g_rand_int_range (rand, 1, (gint) books->owed->len + 1);
+  guint count = (guint) g_rand_int_range (rand, 1, (gint) account->owed->len + 1);
   guint at = count - 1;
   if (g_rand_int_range (rand, 0, 3) == 0)
-    at = (guint) g_rand_int_range (rand, 0, (gint) books->owed->len);
+    at = (guint) g_rand_int_range (rand, 0, (gint) account->owed->len);
   guint8 last[IRIS_WIRE_ID_SIZE];
-  number_to_id (g_array_index (books->owed, guint64, at), last);
-  gboolean well = irisd_unacknowledged_pay_until (&books->unacked, last, count, note_item, books);
+  number_to_id (g_array_index (account->owed, guint64, at), last);
+  gboolean well = irisd_unacknowledged_pay_until (&account->unacked, last, count, note_item,
+                                                  account);
   ck_assert_int_eq (well, at == count - 1);
   if (well)
     {
-      g_array_append_vals (named, books->owed->data, count);
-      g_array_remove_range (books->owed, 0, count);
+      g_array_append_vals (named, account->owed->data, count);
+      g_array_remove_range (account->owed, 0, count);
     }
-  check_gone (books, named);
+  check_gone (account, named);
 }
 
 START_TEST (a_unacked_gives_back_exactly_what_is_named)
 {
-  Books books = { .owed = g_array_new (FALSE, FALSE, sizeof (guint64)),
-                  .gone = g_array_new (FALSE, FALSE, sizeof (guint64)) };
+  Account account = { .owed = g_array_new (FALSE, FALSE, sizeof (guint64)),
+                      .gone = g_array_new (FALSE, FALSE, sizeof (guint64)) };
   g_autoptr (GRand) rand = g_rand_new_with_seed (1);
   guint64 pushed = 0;
   for (guint round = 0; round < 5000; round++)
@@ -132,22 +133,22 @@ START_TEST (a_unacked_gives_back_exactly_what_is_named)
         {
           guint8 id[IRIS_WIRE_ID_SIZE];
           number_to_id (++pushed, id);
-          irisd_unacknowledged_push (&books.unacked, id, pushed, pushed);
-          g_array_append_val (books.owed, pushed);
+          irisd_unacknowledged_push (&account.unacked, id, pushed, pushed);
+          g_array_append_val (account.owed, pushed);
         }
-      if (books.owed->len > 0 && g_rand_int_range (rand, 0, 8) == 0)
-        pay_oldest (&books, rand);
+      if (account.owed->len > 0 && g_rand_int_range (rand, 0, 8) == 0)
+        pay_oldest (&account, rand);
       else
-        pay_some (&books, rand);
+        pay_some (&account, rand);
     }
   guint8 id[IRIS_WIRE_ID_SIZE];
   number_to_id (pushed + 1, id);
-  ck_assert (
-      !irisd_unacknowledged_pay_until (&books.unacked, id, books.unacked.count + 1, NULL, NULL));
-  irisd_unacknowledged_clear (&books.unacked);
-  ck_assert_ptr_eq (irisd_unacknowledged_pay (&books.unacked, id, 1, NULL, NULL), id);
-  g_array_unref (books.owed);
-  g_array_unref (books.gone);
+  ck_assert (!irisd_unacknowledged_pay_until (&account.unacked, id, account.unacked.count + 1, NULL,
+                                              NULL));
+  irisd_unacknowledged_clear (&account.unacked);
+  ck_assert_ptr_eq (irisd_unacknowledged_pay (&account.unacked, id, 1, NULL, NULL), id);
+  g_array_unref (account.owed);
+  g_array_unref (account.gone);
 }
 END_TEST
 

@@ -43,7 +43,7 @@ set_up (void)
   limits.hello_ms = HELLO / 1000;
   limits.max_pending_connections = MOST;
   pending_connections = irisd_pending_connections_new (&limits);
-  dir = g_dir_make_tmp ("irisd-strangers-XXXXXX", NULL);
+  dir = g_dir_make_tmp ("irisd-pending-XXXXXX", NULL);
   g_snprintf (name.sun_path, sizeof name.sun_path, "%s/front.ipc", dir);
   endpoint = g_strconcat ("ipc://", name.sun_path, NULL);
   listener = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -106,7 +106,7 @@ START_TEST (a_connection_that_says_nothing_in_time_gets_another_chance_and_no_th
   gint64 now = g_get_monotonic_time ();
 
   ck_assert_int_eq (irisd_pending_connections_sweep (pending_connections, HELLO - 1), HELLO);
-  irisd_pending_connections_greet (pending_connections, second.ours);
+  irisd_pending_connections_hello (pending_connections, second.ours);
   ck_assert_int_eq (irisd_pending_connections_sweep (pending_connections, HELLO), HELLO + CHANCE);
   ck_assert (!was_hung_up (&first));
   ck_assert_int_eq (irisd_pending_connections_sweep (pending_connections, HELLO + CHANCE),
@@ -116,7 +116,7 @@ START_TEST (a_connection_that_says_nothing_in_time_gets_another_chance_and_no_th
   /* After a long sleep, such as of irisd, the chance is still one. */
   irisd_pending_connections_sweep (pending_connections, now + 1000 * SECOND);
   ck_assert (!was_hung_up (&third));
-  irisd_pending_connections_greet (pending_connections, third.ours);
+  irisd_pending_connections_hello (pending_connections, third.ours);
   ck_assert_int_eq (irisd_pending_connections_sweep (pending_connections, now + 2000 * SECOND), 0);
   ck_assert (!was_hung_up (&second) && !was_hung_up (&third));
   ck_assert_uint_eq (irisd_pending_connections_get_count (pending_connections), 0);
@@ -130,13 +130,13 @@ START_TEST (hello_may_be_here_before_the_event)
 {
   Connection early = connect_to (endpoint + strlen ("ipc://"));
 
-  irisd_pending_connections_greet (pending_connections, early.ours);
+  irisd_pending_connections_hello (pending_connections, early.ours);
   ck_assert_uint_eq (irisd_pending_connections_get_count (pending_connections), 1);
   irisd_pending_connections_enter (pending_connections, early.ours, endpoint, 0);
   ck_assert_uint_eq (irisd_pending_connections_get_count (pending_connections), 0);
 
   /* An event that never comes harms no connection. */
-  irisd_pending_connections_greet (pending_connections, early.ours);
+  irisd_pending_connections_hello (pending_connections, early.ours);
   gint64 now = g_get_monotonic_time ();
   irisd_pending_connections_sweep (pending_connections, now + 2 * HELLO);
   irisd_pending_connections_sweep (pending_connections, now + 4 * HELLO);
@@ -151,7 +151,7 @@ START_TEST (a_connection_that_parts_is_pending_again)
   Connection it = come_in (0);
   struct pollfd wake = { .fd = irisd_pending_connections_get_wake_fd (pending_connections),
                          .events = POLLIN };
-  IrisdConnection connection = irisd_pending_connections_greet (pending_connections, it.ours);
+  IrisdConnection connection = irisd_pending_connections_hello (pending_connections, it.ours);
 
   ck_assert_int_eq (poll (&wake, 1, 0), 0);
   irisd_pending_connections_part (pending_connections, &connection, 100 * SECOND);
@@ -169,7 +169,7 @@ END_TEST
 START_TEST (another_connection_with_the_same_descriptor_is_left_alone)
 {
   Connection gone = come_in (0);
-  IrisdConnection connection = irisd_pending_connections_greet (pending_connections, gone.ours);
+  IrisdConnection connection = irisd_pending_connections_hello (pending_connections, gone.ours);
   Connection pending = come_in (0);
   int fd = pending.ours, other[2];
 
@@ -187,7 +187,7 @@ START_TEST (another_connection_with_the_same_descriptor_is_left_alone)
   irisd_pending_connections_enter (pending_connections, 1 << 20, endpoint, 0);
   irisd_pending_connections_enter (pending_connections, -1, endpoint, 0);
   ck_assert_uint_eq (irisd_pending_connections_get_count (pending_connections), 0);
-  ck_assert_uint_eq (irisd_pending_connections_greet (pending_connections, -1).cookie, 0);
+  ck_assert_uint_eq (irisd_pending_connections_hello (pending_connections, -1).cookie, 0);
   leave (&gone);
   leave (&pending);
   leave (&innocent);
@@ -215,7 +215,7 @@ int
 main (void)
 {
   Suite *suite = suite_create ("irisd-pending-connections");
-  TCase *tcase = tcase_create ("strangers");
+  TCase *tcase = tcase_create ("pending");
 
   tcase_add_checked_fixture (tcase, set_up, tear_down);
   tcase_add_test (tcase, a_connection_that_says_nothing_in_time_gets_another_chance_and_no_third);

@@ -220,7 +220,7 @@ START_TEST (a_cycle_cannot_be_asked_for)
 }
 END_TEST
 
-START_TEST (who_withdraws_is_not_decided)
+START_TEST (a_withdrawn_candidate_is_not_decided)
 {
   IrisdDependencyGraph after;
   IrisdDependent one, twice;
@@ -426,7 +426,7 @@ main (void)
   tcase_add_test (tcase, what_is_known_by_its_end_is_forgotten_in_its_turn);
   tcase_add_test (tcase, what_has_ended_is_remembered_for_a_while);
   tcase_add_test (tcase, a_cycle_cannot_be_asked_for);
-  tcase_add_test (tcase, who_withdraws_is_not_decided);
+  tcase_add_test (tcase, a_withdrawn_candidate_is_not_decided);
   tcase_add_test (tcase, an_item_that_is_set_aside_has_a_keeper_and_is_waited_for);
   tcase_add_test (tcase, a_buried_item_is_waited_for_until_irisd_ends);
   tcase_add_test (tcase, schedule_that_do_not_fit_are_refused_with_the_limit);

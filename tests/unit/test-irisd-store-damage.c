@@ -234,12 +234,12 @@ check_copy (guint32 seed)
   ck_assert (damage.only_missing == 0
              || !g_hash_table_contains (seen, GSIZE_TO_POINTER (damage.only_missing)));
   /* The check, which changed nothing, counted the same; it also sees damage that costs nothing. */
-  g_autofree char *sentence = irisd_store_describe_damage (&damage, 0, TRUE);
+  g_autofree char *reason = irisd_store_describe_damage (&damage, 0, TRUE);
   const char *verdict = strrchr (report, '\n') + 1;
   gsize same = strcspn (verdict, ";");
   gboolean costs_nothing = check_whole || strstr (verdict, " 0 of ") != NULL;
-  ck_assert_msg (sentence == NULL ? costs_nothing : strncmp (sentence, verdict, same) == 0,
-                 "%u, %s: %s\n%s", seed, way, report, sentence);
+  ck_assert_msg (reason == NULL ? costs_nothing : strncmp (reason, verdict, same) == 0,
+                 "%u, %s: %s\n%s", seed, way, report, reason);
   guint64 next = irisd_store_get_next_id (store);
   ck_assert_uint_gt (next, 720);
   irisd_store_close (store);

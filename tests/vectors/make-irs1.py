@@ -12,7 +12,7 @@ KEYS = {
     8: "socket-place", 9: "max-batch", 10: "service", 11: "hint", 12: "strict", 13: "content-type", 14: "args",
     15: "path", 16: "quiet", 19: "home", 20: "place", 21: "worker", 23: "queue-ns", 24: "run-ns", 25: "bytes",
     26: "exit-status", 27: "signal", 28: "stdout-length", 30: "truncated", 40: "code", 41: "error-name",
-    42: "sentence", 43: "ends", 44: "limit", 45: "limit-value", 46: "retry-after-ms", 50: "count", 51: "target",
+    42: "message", 43: "ends", 44: "limit", 45: "limit-value", 46: "retry-after-ms", 50: "count", 51: "target",
     52: "state", 53: "anywhere", 60: "class", 61: "key", 62: "keep-ms", 63: "item", 64: "wait-ms", 65: "detach",
     70: "delay-ms", 71: "at-ms", 72: "priority", 73: "after",
     74: "after-how", 75: "retries", 76: "backoff-ms", 77: "time-to-run-ms", 79: "attempts",
@@ -233,8 +233,8 @@ valid("kick-buried", "at most ten buried ones are", "KICK", {50: 10, 52: 8})
 valid("kick-delayed", "all delayed ones are", "KICK", {52: 6})
 valid("bury", "sets an item aside, and says why", "BURY", {42: "the printer is broken", 63: 7})
 valid("drain", "a place is to take no more items", "DRAIN", {20: 1, 103: True})
-valid("refill", "and is to take some again", "DRAIN", {20: 1, 103: False})
-valid("staff", "three workers of a place are to take part", "SET_WORKERS", {20: 0, 101: 3})
+valid("resume", "and is to take some again", "DRAIN", {20: 1, 103: False})
+valid("set-workers", "three workers of a place are to take part", "SET_WORKERS", {20: 0, 101: 3})
 valid("submit-command-options", "a command with all that can be said of one", "SUBMIT",
       {10: "command", 14: ["make"], 90: 65536, 91: "/srv/caf\u00e9", 92: ["CC=clang", "LANG", "EMPTY="], 93: True, 94: 19,
        95: ["cpu=60", "memory=1073741824", "output=0"], 96: 2**40, 97: 0})
@@ -435,7 +435,7 @@ bad_header("pending-missing", "PENDING without a state", "malformed", "813f07", 
 bad_header("range-fraction", "more than all of it", "bad-argument", "8151ce000f4241", kind="REPORT")
 bad_header("range-attempt", "attempts are counted from 1", "bad-argument", "830aa154540a5600", kind="LEASE")
 bad_header("ready-missing", "READY without a capacity", "malformed", "80", kind="READY")
-bad_header("fail-missing", "FAIL without a sentence", "malformed", "80", kind="FAIL")
+bad_header("fail-missing", "FAIL without a message", "malformed", "80", kind="FAIL")
 bad_header("range-nice", "the greatest niceness is 19", "bad-argument", "820aa05e14")
 bad_header("range-nice-negative", "nor less nice than irisd", "bad-argument", "820aa05eff")
 bad_header("range-channel", "no such channel", "bad-argument", "816203", kind="OUTPUT")

@@ -39,7 +39,7 @@ typedef struct
 {
   Cancel *cancel;
   guint64 number;
-} Question;
+} Call;
 
 static void
 tell_json (Cancel *self, guint64 number, gboolean was_running)
@@ -85,14 +85,14 @@ note_failure (Cancel *self, const GError *error)
 static void
 on_answer (GObject *source, GAsyncResult *result, gpointer data)
 {
-  g_autofree Question *question = data;
-  Cancel *self = question->cancel;
+  g_autofree Call *call = data;
+  Cancel *self = call->cancel;
   g_autoptr (GError) error = NULL;
   gboolean was_running;
 
   self->in_flight--;
   if (iris_client_cancel_item_finish (IRIS_CLIENT (source), result, &was_running, &error))
-    tell (self, question->number, was_running);
+    tell (self, call->number, was_running);
   else
     note_failure (self, error);
 }
@@ -102,12 +102,12 @@ ask_more (Cancel *self)
 {
   while (!self->stopped && self->in_flight < WINDOW && self->next < self->numbers->len)
     {
-      Question *question = g_new (Question, 1);
+      Call *call = g_new (Call, 1);
 
-      *question = (Question){ self, g_array_index (self->numbers, guint64, self->next++) };
+      *call = (Call){ self, g_array_index (self->numbers, guint64, self->next++) };
       self->in_flight++;
-      iris_client_cancel_item_async (self->ctl->client, question->number, self->ctl->cancellable,
-                                     on_answer, question);
+      iris_client_cancel_item_async (self->ctl->client, call->number, self->ctl->cancellable,
+                                     on_answer, call);
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * irisctl kick, bury, drain, staff: what of irisd can be changed while it runs.
+ * irisctl kick, bury, drain, set-workers: what of irisd can be changed while it runs.
  */
 #include "clients/irisctl/output/irisctl-json.h"
 #include "clients/irisctl/input/irisctl-item.h"
@@ -258,7 +258,7 @@ const CtlCommand ctl_drain = {
 };
 
 static int
-run_staff (Ctl *ctl, int argc, char **argv)
+run_set_workers (Ctl *ctl, int argc, char **argv)
 {
   GAsyncResult *result = NULL;
   guint64 workers;
@@ -266,27 +266,28 @@ run_staff (Ctl *ctl, int argc, char **argv)
   int place, status;
 
   if (argc != 3 || !g_ascii_string_to_unsigned (argv[2], 10, 1, G_MAXUINT32, &workers, NULL))
-    return ctl_fail (CTL_USAGE, "staff takes a place and a number of workers, from 1; see irisctl "
-                                "staff --help");
+    return ctl_fail (CTL_USAGE,
+                     "set-workers takes a place and a number of workers, from 1; see irisctl "
+                     "set-workers --help");
   status = ctl_connect (ctl);
   if (status != CTL_OK)
     return status;
   place = ctl_find_place (ctl, argv[1]);
   if (place < 0)
     return CTL_USAGE;
-  iris_client_staff_async (ctl->client, place, (guint) workers, ctl->cancellable, ctl_take_result,
-                           &result);
-  status = finish (ctl, iris_client_staff_finish, &result, &changed);
+  iris_client_set_workers_async (ctl->client, place, (guint) workers, ctl->cancellable,
+                                 ctl_take_result, &result);
+  status = finish (ctl, iris_client_set_workers_finish, &result, &changed);
 
   return status == CTL_OK ? show_changed (ctl, "changed", changed, "place") : status;
 }
 
-const CtlCommand ctl_staff = {
-  .name = "staff",
+const CtlCommand ctl_set_workers = {
+  .name = "set-workers",
   .arguments = "PLACE WORKERS",
   .summary = "change how many workers of a place run items",
   .description = "From 1 to as many as irisd was started with (irisd --workers); the others\n"
                  "sleep. A worker ends its item before it goes to sleep.\n"
-                 "\nExample:\n  irisctl staff package:0 2\n",
-  .run = run_staff,
+                 "\nExample:\n  irisctl set-workers package:0 2\n",
+  .run = run_set_workers,
 };

@@ -105,7 +105,7 @@ IrisResult *
 ctl_submit (Ctl *ctl, IrisRequest *request, GError **error)
 {
   g_autoptr (GAsyncResult) result = NULL;
-  GAsyncResult *ending;
+  GAsyncResult *completion;
 
   ctl_schedule_apply (&ctl->schedule, request);
   follow_begin (ctl, request);
@@ -115,10 +115,10 @@ ctl_submit (Ctl *ctl, IrisRequest *request, GError **error)
   if (ctl->verbose && iris_request_get_id (request) != NULL)
     g_printerr ("irisctl: item %s\n", iris_request_get_id (request));
 
-  ending = ctl_wait (&result);
+  completion = ctl_wait (&result);
   ctl_progress_end (&progress);
 
-  return iris_client_submit_finish (ctl->client, ending, error);
+  return iris_client_submit_finish (ctl->client, completion, error);
 }
 
 int

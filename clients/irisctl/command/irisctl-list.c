@@ -59,8 +59,8 @@ show_text (const Ctl *ctl, const IrisClientItem *item)
     g_print ("crashes   %u\n", item->crashes);
   g_print ("bytes     %" G_GUINT64_FORMAT "\n", item->bytes);
   show_times (item);
-  if (*item->sentence != '\0')
-    g_print ("buried    %s (%s)\n", item->sentence, item->error_name);
+  if (*item->message != '\0')
+    g_print ("buried    %s (%s)\n", item->message, item->error_name);
 }
 
 static int
@@ -198,7 +198,8 @@ list_all (Ctl *ctl, IrisClientQuery *query, Target *target)
       if (!ctl->json && target->file == NULL)
         ctl_table_flush (target->table);
       if (!ctl_output_is_good ())
-        return ctl_fail (CTL_FAILED, "cannot write the list to standard output");
+        return ctl_fail (CTL_FAILED,
+                         "cannot write the list: standard output was closed, or its disk is full");
     }
 
   return worst;

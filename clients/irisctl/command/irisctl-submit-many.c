@@ -93,7 +93,7 @@ bulk_refuse (Bulk *self, guint64 line, int status, const char *why)
 {
   self->n_refused++;
   bulk_note (self, status);
-  /* What was sent before the first bad line was found may be bad too. */
+  /* Items that were sent before the first bad line was found may be bad too. */
   bulk_complain (self, line, "%s", why);
   self->stopped |= !self->options->keep_going;
 }
@@ -175,7 +175,9 @@ bulk_note_end (Bulk *self, const Sent *sent, const IrisResult *result)
   if (ferror (stdout) && !self->stopped)
     {
       self->stopped = TRUE;
-      bulk_note (self, ctl_fail (CTL_FAILED, "cannot write to standard output"));
+      bulk_note (self,
+                 ctl_fail (CTL_FAILED,
+                           "cannot write to standard output: it was closed, or its disk is full"));
     }
 }
 
@@ -398,7 +400,7 @@ bulk_tick (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
-/* Whether what is under way is to be waited for. Of items that irisd keeps only whether they were
+/* Whether to wait for the items under way. Of items that irisd keeps only whether they were
  * accepted, once we are interrupted; that it tells soon, or never. */
 static gboolean
 bulk_waits (const Bulk *self)

@@ -39,7 +39,7 @@ typedef struct
 {
   Wait *wait;
   guint64 number;
-} Question;
+} Call;
 
 static guint64
 time_left_ms (const Wait *self)
@@ -64,12 +64,12 @@ tell (Wait *self, const IrisClientItem *item)
 }
 
 static void
-note_failure (Wait *self, const Question *question, const GError *error)
+note_failure (Wait *self, const Call *call, const GError *error)
 {
   if (g_error_matches (error, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_BUSY))
     {
       self->window = MAX (self->in_flight, 1);
-      g_queue_push_tail (&self->again, g_memdup2 (&question->number, sizeof question->number));
+      g_queue_push_tail (&self->again, g_memdup2 (&call->number, sizeof call->number));
     }
   else if (self->numbers == NULL
            && g_error_matches (error, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_NO_SUCH_ITEM))
@@ -90,8 +90,8 @@ note_failure (Wait *self, const Question *question, const GError *error)
 static void
 on_answer (GObject *source, GAsyncResult *result, gpointer data)
 {
-  g_autofree Question *question = data;
-  Wait *self = question->wait;
+  g_autofree Call *call = data;
+  Wait *self = call->wait;
   g_autoptr (GError) error = NULL;
   g_autoptr (IrisClientItem) item = iris_client_show_finish (IRIS_CLIENT (source), result, &error);
 
@@ -99,7 +99,7 @@ on_answer (GObject *source, GAsyncResult *result, gpointer data)
   if (item != NULL)
     tell (self, item);
   else
-    note_failure (self, question, error);
+    note_failure (self, call, error);
 }
 
 /* 0 if there is none. */
@@ -143,15 +143,15 @@ ask_more (Wait *self)
   while (!self->stopped && self->in_flight < self->window)
     {
       guint64 number = next_number (self);
-      Question *question;
+      Call *call;
 
       if (number == 0)
         return;
-      question = g_new (Question, 1);
-      *question = (Question){ self, number };
+      call = g_new (Call, 1);
+      *call = (Call){ self, number };
       self->in_flight++;
       iris_client_show_async (self->ctl->client, number, time_left_ms (self),
-                              self->ctl->cancellable, on_answer, question);
+                              self->ctl->cancellable, on_answer, call);
     }
 }
 

@@ -2,12 +2,12 @@
  *
  * irisctl watch --items: persistent items, each time that one has come into another state.
  *
- * irisd does not report changes: what is shown is the difference of two lists of what has not
- * ended, so items that are not watched cost nothing, and a state that did not last from one look to
- * the next is not seen. What is missing in the second list is asked for by its number. What
- * came and ended between two looks is found among what has ended by its number, which is greater
- * than all those that there were two looks ago: numbers are given before items are listed, so one
- * look may miss a number below the greatest that it sees, but two do not.
+ * irisd does not report changes: irisctl shows the difference of two lists of the items that have
+ * not ended, so items that are not watched cost nothing, and a state that did not last from one
+ * look to the next is not seen. irisctl asks for an item that the second list lacks by its number.
+ * What came and ended between two looks is found among what has ended by its number, which is
+ * greater than all those that there were two looks ago: numbers are given before items are listed,
+ * so one look may miss a number below the greatest that it sees, but two do not.
  */
 #include "clients/irisctl/command/irisctl-watch.h"
 
@@ -62,7 +62,7 @@ tell_json (const IrisClientItem *item, const char *before)
   ctl_json_string (builder, "key", item->key);
   ctl_json_int (builder, "attempts", item->attempts);
   ctl_json_string (builder, "error", item->error_name);
-  ctl_json_string (builder, "sentence", item->sentence);
+  ctl_json_string (builder, "message", item->message);
   json_builder_end_object (builder);
   ctl_json_print_line (builder);
 }
@@ -81,8 +81,8 @@ tell (const Watch *self, const IrisClientItem *item, IrisClientItemState before)
   else
     g_print ("%s %6" G_GUINT64_FORMAT " %9s > %-9s %s%s%s%s%s\n", time, item->number,
              *name != '\0' ? name : "-", item->state_name, item->service,
-             *item->key != '\0' ? " " : "", item->key, *item->sentence != '\0' ? ": " : "",
-             item->sentence);
+             *item->key != '\0' ? " " : "", item->key, *item->message != '\0' ? ": " : "",
+             item->message);
 }
 
 static void
@@ -153,7 +153,7 @@ tell_gone (Watch *self, const Known *known)
     .service = known->service,
     .key = (char *) "",
     .error_name = (char *) "",
-    .sentence = (char *) "",
+    .message = (char *) "",
   };
 
   if (!has_ended (known->state))
@@ -249,7 +249,8 @@ ctl_watch_items (Ctl *ctl, double interval_s, int count)
       if (!look (&self, &error))
         return g_cancellable_is_cancelled (ctl->cancellable) ? CTL_OK : ctl_fail_with (error);
       if (!ctl_output_is_good ())
-        return ctl_fail (CTL_FAILED, "cannot write to standard output");
+        return ctl_fail (CTL_FAILED,
+                         "cannot write to standard output: it was closed, or its disk is full");
     }
 
   return CTL_OK;

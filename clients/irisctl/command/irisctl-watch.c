@@ -314,7 +314,8 @@ watch (Ctl *ctl, gboolean on_screen, Drawn *drawn)
           drawn_set (drawn, now, before);
           show (ctl, &look, on_screen);
           if (!ctl_output_is_good ())
-            return ctl_fail (CTL_FAILED, "cannot write to standard output");
+            return ctl_fail (CTL_FAILED,
+                             "cannot write to standard output: it was closed, or its disk is full");
         }
       g_clear_pointer (&before, iris_client_status_unref);
       before = g_steal_pointer (&now);

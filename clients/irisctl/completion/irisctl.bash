@@ -62,10 +62,10 @@ _irisctl() {
 }
 
 _irisctl_find() {
-  local commands="places services workers status watch send map run cancel submit wait result list show kick bury drain staff"
+  local commands="places services workers status watch send map run cancel submit wait result list show kick bury drain set-workers"
   local command options="--help --dir --endpoint --wait --json --verbose"
   local hints="--place --strict"
-  local terms="--delay --at --priority --after --after-how --retries --backoff --time-to-run --deadline --wait-for-service"
+  local schedule="--delay --at --priority --after --after-how --retries --backoff --time-to-run --deadline --wait-for-service"
   local filter="--state --service --class --key --since --until"
   local process="--directory --env --clear-env --nice --limit --timeout --grace"
   command=$(_irisctl_command)
@@ -112,11 +112,11 @@ _irisctl_find() {
     bury) options="$options --reason" ;;
     drain) options="$options --resume" ;;
     submit)
-      options="$options $hints $terms $process --near --file --path --content-type --stdin --class --key --keep"
+      options="$options $hints $schedule $process --near --file --path --content-type --stdin --class --key --keep"
       options="$options --detach --bury --items --lines --as --null --key-prefix --resume --keep-going --in-flight" ;;
-    send) options="$options $hints $terms --near --file --path --parts" ;;
-    run) options="$options $hints $terms $process --near --stdin --at-end" ;;
-    map) options="$options $hints $terms --hints --in-flight --output --print" ;;
+    send) options="$options $hints $schedule --near --file --path --parts" ;;
+    run) options="$options $hints $schedule $process --near --stdin --at-end" ;;
+    map) options="$options $hints $schedule --hints --in-flight --output --print" ;;
     help) options="$commands" ;;
   esac
   case $current in
@@ -126,7 +126,7 @@ _irisctl_find() {
         wait | result | show) options=$(_irisctl_ask list 1 --reverse --limit 100) ;;
         cancel | bury) options=$(_irisctl_ask list 1 --state open --reverse --limit 100) ;;
         kick) options=$(_irisctl_ask list 1 --state buried,delayed --reverse --limit 100) ;;
-        drain | staff) options=$(_irisctl_ask places 2) ;;
+        drain | set-workers) options=$(_irisctl_ask places 2) ;;
         send | map | submit)
           if [ "$previous" = "$command" ]; then
             options=$(_irisctl_ask services 1)

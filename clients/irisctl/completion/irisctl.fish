@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Completion of irisctl for fish.
-set -l commands places services workers status watch send map run cancel submit wait result list show kick bury drain staff help
+set -l commands places services workers status watch send map run cancel submit wait result list show kick bury drain set-workers help
 
 # Another command line behind so many words; what stands behind these options is none of them.
 function __fish_irisctl_other -a skip
@@ -31,7 +31,7 @@ complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "show" 
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "kick" -d "queue buried or delayed items"
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "bury" -d "set waiting items aside"
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "drain" -d "stop a place from taking items"
-complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "staff" -d "change the workers of a place"
+complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "set-workers" -d "change the workers of a place"
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -f -a "help" -d "show help"
 complete -c irisctl -n "not __fish_seen_subcommand_from $commands" -l version -d "print the version"
 
@@ -98,7 +98,7 @@ complete -c irisctl -n "__fish_seen_subcommand_from watch" -s n -l count -x -d "
 complete -c irisctl -n "__fish_seen_subcommand_from watch" -l items -d "show persistent items that change"
 complete -c irisctl -n "__fish_seen_subcommand_from wait result show cancel kick bury" -f -a \
   "(timeout 1 irisctl list --reverse --limit 100 2>/dev/null | awk 'NR > 1 { print \$1 }')" -d "item"
-complete -c irisctl -n "__fish_seen_subcommand_from drain staff" -f -a \
+complete -c irisctl -n "__fish_seen_subcommand_from drain set-workers" -f -a \
   "(timeout 1 irisctl places 2>/dev/null | awk 'NR > 1 { print \$2 }')" -d "place"
 complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l delay -x -d "not before so much time has passed"
 complete -c irisctl -n "__fish_seen_subcommand_from send map run submit" -l at -x -d "not before this time of day"

@@ -52,7 +52,7 @@ ctl_schedule_clear (CtlSchedule *schedule)
   g_strfreev (schedule->after);
 }
 
-/* Up to whole milliseconds; what was divided by 1000 is multiplied back to what it was. */
+/* Up to whole milliseconds; a number that was divided by 1000 is multiplied back to itself. */
 static guint64
 to_ms (double ms)
 {

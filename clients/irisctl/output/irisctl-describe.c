@@ -180,6 +180,6 @@ ctl_item_json (const Ctl *ctl, JsonBuilder *builder, const IrisClientItem *item)
   ctl_json_double (builder, "ended", item->ended_ms / 1e3);
   ctl_json_double (builder, "expires", item->expires_ms / 1e3);
   ctl_json_string (builder, "error", item->error_name);
-  ctl_json_string (builder, "sentence", item->sentence);
+  ctl_json_string (builder, "message", item->message);
   json_builder_end_object (builder);
 }

@@ -81,7 +81,8 @@ ctl_show_result (Ctl *ctl, const IrisResult *result)
   if (ctl->json)
     result_json (ctl, result, FALSE);
   else if (!ctl_write_bytes (stdout, result->body, is_text || wants_newline (stdout, result->body)))
-    return ctl_fail (CTL_FAILED, "cannot write the result to standard output");
+    return ctl_fail (CTL_FAILED,
+                     "cannot write the result: standard output was closed, or its disk is full");
 
   return CTL_OK;
 }
@@ -108,7 +109,9 @@ ctl_show_command_result (Ctl *ctl, const IrisResult *result)
       written &= ctl_write_bytes (stderr, result->errors, wants_newline (stderr, result->errors));
     }
   if (!written)
-    return ctl_fail (CTL_FAILED, "cannot write the command's output");
+    return ctl_fail (
+        CTL_FAILED,
+        "cannot write the command's output: standard output was closed, or its disk is full");
   if (result->truncated)
     ctl_fail (CTL_OK, "the output was cut at irisd's limit: raise --limit output=BYTES, or "
                       "max-output under [limits]");

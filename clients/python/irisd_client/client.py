@@ -309,7 +309,7 @@ class Client:
     def _retry_later(self, item: Item, message: wire.Message) -> None:
         now = time.monotonic()
         self._backoff.refused(now, message.header.get("retry-after-ms", 100) / 1000)
-        self.busy_reason = message.header["sentence"]
+        self.busy_reason = message.header["message"]
         place = next((i for i, other in enumerate(self._waiting) if other.order > item.order), len(self._waiting))
         self._waiting.insert(place, item)
         if self._resume is not None:
@@ -345,7 +345,7 @@ class Client:
                 return
             connection.send("PING")
 
-    # --- questions ---------------------------------------------------------------------------------
+    # --- queries -----------------------------------------------------------------------------------
 
     async def _ask(self, kind: str) -> Any:
         return wire.decode_body(await self._get().call(kind), wire.Limits(max_entries=65536))
@@ -417,18 +417,18 @@ class Client:
             header["count"] = count
         return await self._change("KICK", header)
 
-    async def bury(self, item: int, sentence: Optional[str] = None) -> int:
+    async def bury(self, item: int, message: Optional[str] = None) -> int:
         """Sets a waiting item aside, with a reason. Returns 0 if it is buried already, else 1."""
         header: Dict[str, Any] = {"item": item}
-        if sentence is not None:
-            header["sentence"] = sentence
+        if message is not None:
+            header["message"] = message
         return await self._change("BURY", header)
 
     async def drain(self, place: int, drained: bool = True) -> int:
         """Stops a place from taking items, or, with `drained` false, lets it take items again. Returns 0 if that was so, else 1."""
         return await self._change("DRAIN", {"place": place, "drained": drained})
 
-    async def staff(self, place: int, workers: int) -> int:
+    async def set_workers(self, place: int, workers: int) -> int:
         """Sets how many workers of a place run items, from 1 to as many as it has. Returns 0 if that was so, else 1."""
         return await self._change("SET_WORKERS", {"place": place, "workers": workers})
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""One connection to irisd: HELLO, questions and their answers, and the signs of life."""
+"""One connection to irisd: HELLO, requests and their answers, and heartbeats."""
 from __future__ import annotations
 
 import asyncio
@@ -14,7 +14,7 @@ import zmq.asyncio
 from . import wire
 from .errors import CODES, Disconnected, IrisdError, WireError
 
-#: Seconds that irisd may take to answer HELLO or a question.
+#: Seconds that irisd may take to answer HELLO or a request.
 ANSWER_TIMEOUT = 30.0
 #: Seconds for which HELLO is said again to an irisd that has as many clients as it takes.
 BUSY_TIMEOUT = 60.0
@@ -46,7 +46,7 @@ def error_of(message: wire.Message) -> IrisdError:
     """The error of an ERROR, BUSY or STOP."""
     header = message.header
     retry = header.get("retry-after-ms")
-    return IrisdError(header["code"], header["sentence"], header["error-name"], header.get("limit"),
+    return IrisdError(header["code"], header["message"], header["error-name"], header.get("limit"),
                       None if retry is None else retry / 1000)
 
 
@@ -61,7 +61,7 @@ class _Socket(zmq.asyncio.Socket):
 class Connection:
     """A DEALER socket that said HELLO. It belongs to one event loop.
 
-    `on_message` gets what answers no question: endings, leases and the like. `on_lost` is called once when irisd does
+    `on_message` gets what answers no request: completions, leases and the like. `on_lost` is called once when irisd does
     not answer any more, or has closed the connection; `on_pong` with the id of each PING that was answered.
     """
 
@@ -72,19 +72,19 @@ class Connection:
         self._on_lost = on_lost
         self._socket: Optional[zmq.asyncio.Socket] = None
         self._reader: Optional["asyncio.Task[None]"] = None
-        self._questions: Dict[bytes, "asyncio.Future[wire.Message]"] = {}
+        self._requests: Dict[bytes, "asyncio.Future[wire.Message]"] = {}
         self._last_id = 0
         self._heard = 0.0
         self.limits = wire.DEFAULT_LIMITS
         self.welcome: Dict[str, Any] = {}
 
-    async def _greet(self, name: str, busy_timeout: float) -> wire.Message:
+    async def _send_hello(self, name: str, busy_timeout: float) -> wire.Message:
         """Says HELLO; if irisd has as many clients as it takes, again for so many seconds."""
         until = time.monotonic() + busy_timeout
         while True:
             try:
                 return await self.call("HELLO", {"version-min": wire.VERSION, "version-max": wire.VERSION,
-                                                "features": wire.FEATURE_ENDINGS, "name": name})
+                                                "features": wire.FEATURE_COMPLETIONS, "name": name})
             except IrisdError as error:
                 if error.code != CODES["busy"] or time.monotonic() >= until:
                     raise
@@ -102,11 +102,11 @@ class Connection:
             socket.connect(endpoint)
         except zmq.ZMQError as error:
             self.close()
-            raise Disconnected("cannot connect to %s: %s" % (endpoint, error)) from None
+            raise Disconnected("cannot connect to %s: %s; is irisd running? (systemctl --user status irisd)" % (endpoint, error)) from None
         self._heard = time.monotonic()
         self._reader = asyncio.get_running_loop().create_task(self._read())
         try:
-            answer = await self._greet(name, busy_timeout)
+            answer = await self._send_hello(name, busy_timeout)
         except BaseException:
             self.close()
             raise
@@ -123,7 +123,7 @@ class Connection:
         ident = ident if ident is not None else self.next_id()
         frames = wire.encode(wire.Message(kind, ident, header or {}, body), self.limits)
         if self._socket is None:
-            raise Disconnected("the connection is closed")
+            raise Disconnected("the connection is closed: open it again")
         self._socket.send_multipart(frames)  # there is always room, so this is done at once
         return ident
 
@@ -132,14 +132,14 @@ class Connection:
         """Asks, and returns the answer. IrisdError if that is ERROR or BUSY."""
         ident = self.next_id()
         answer: "asyncio.Future[wire.Message]" = asyncio.get_running_loop().create_future()
-        self._questions[ident] = answer
+        self._requests[ident] = answer
         try:
             self.send(kind, header, body, ident)
             return await asyncio.wait_for(answer, timeout)
         except asyncio.TimeoutError:
             raise Disconnected("irisd does not answer %s: is it running? (systemctl --user status irisd)" % kind) from None
         finally:
-            self._questions.pop(ident, None)
+            self._requests.pop(ident, None)
 
     @property
     def silence(self) -> float:
@@ -154,14 +154,14 @@ class Connection:
         self._on_lost(error)
 
     def close(self, error: Optional[Disconnected] = None) -> None:
-        """Closes the connection. What was sent is sent; questions fail."""
+        """Closes the connection: sent messages go out, requests under way fail."""
         socket, self._socket = self._socket, None
         reader, self._reader = self._reader, None
         if reader is not None and reader is not _current_task():
             reader.cancel()
-        for question in list(self._questions.values()):
-            if not question.done():
-                question.set_exception(error or Disconnected("the connection was closed"))
+        for request in list(self._requests.values()):
+            if not request.done():
+                request.set_exception(error or Disconnected("the connection was closed"))
         if socket is not None:
             socket.close()
 
@@ -171,7 +171,7 @@ class Connection:
                 frames = await self._socket.recv_multipart()
                 self._heard = time.monotonic()
                 message = wire.decode(frames, _TAKEN)
-                for part in wire.decode_endings(message, _TAKEN) if message.type == "COMPLETIONS" else [message]:
+                for part in wire.decode_completions(message, _TAKEN) if message.type == "COMPLETIONS" else [message]:
                     self._take(part)
             except WireError as error:
                 if error.code != CODES["unknown-type"]:  # something newer, which we did not ask for
@@ -180,14 +180,14 @@ class Connection:
                 self.lose(Disconnected("the connection failed: %s" % error))
 
     def _take(self, message: wire.Message) -> None:
-        question = self._questions.get(message.id)
+        request = self._requests.get(message.id)
         if message.type == "ERROR" and message.header["code"] == CODES["hello-required"]:
             self.lose(Disconnected("irisd was started anew, or has dropped this connection"))
-        elif question is not None and not question.done():
+        elif request is not None and not request.done():
             if message.type in ("ERROR", "BUSY"):
-                question.set_exception(error_of(message))
+                request.set_exception(error_of(message))
             else:
-                question.set_result(message)
+                request.set_result(message)
         elif message.type != "PONG":
             self._on_message(message)
         elif self._on_pong is not None:

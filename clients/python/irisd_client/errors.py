@@ -20,32 +20,32 @@ CODES: Dict[str, int] = {name: code for code, name in NAMES.items()}
 class IrisdError(Exception):
     """irisd has refused a request or an item has failed. `code` and `name` are the protocol's, the text is for people."""
 
-    def __init__(self, code: int, sentence: str, name: Optional[str] = None, limit: Optional[str] = None,
+    def __init__(self, code: int, message: str, name: Optional[str] = None, limit: Optional[str] = None,
                  retry_after: Optional[float] = None) -> None:
-        super().__init__(sentence)
+        super().__init__(message)
         self.code = code
         self.name = name if name is not None else NAMES.get(code, "unknown")
-        self.sentence = sentence
+        self.message = message
         self.limit = limit
         self.retry_after = retry_after  # of `busy`: seconds, when to try again
 
     def __str__(self) -> str:
-        return self.sentence
+        return self.message
 
 
 class Disconnected(IrisdError):
     """irisd does not answer, or has closed the connection."""
 
-    def __init__(self, sentence: str) -> None:
-        super().__init__(CODES["internal"], sentence, "disconnected")
+    def __init__(self, message: str) -> None:
+        super().__init__(CODES["internal"], message, "disconnected")
 
 
 class Failure(Exception):
-    """Raise this in a service: the item fails, with this sentence, and is not tried again unless `again` is true."""
+    """Raise this in a service: the item fails, with this message, and is not tried again unless `again` is true."""
 
-    def __init__(self, sentence: str, again: bool = False, code: Optional[int] = None) -> None:
-        super().__init__(sentence)
-        self.sentence = sentence
+    def __init__(self, message: str, again: bool = False, code: Optional[int] = None) -> None:
+        super().__init__(message)
+        self.message = message
         self.again = again
         self.code = code
 
@@ -54,8 +54,8 @@ class WireError(IrisdError):
     """A message that breaks the protocol."""
 
 
-def malformed(sentence: str) -> WireError:
-    return WireError(CODES["malformed"], sentence)
+def malformed(message: str) -> WireError:
+    return WireError(CODES["malformed"], message)
 
 
 def too_large(subject: str, value: int, limit: str, most: int) -> WireError:

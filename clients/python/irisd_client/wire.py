@@ -15,7 +15,7 @@ from .errors import CODES, WireError, malformed, too_large
 
 MAGIC = b"IRS1"
 VERSION = 1
-FEATURE_ENDINGS = 1  # the feature bit of clients that take COMPLETIONS
+FEATURE_COMPLETIONS = 1  # the feature bit of clients that take COMPLETIONS
 ID_SIZE = 16
 WHOLE = 1000000  # the value of `fraction` that says that all is done
 
@@ -54,7 +54,7 @@ KEYS: Dict[str, Key] = {
     "home": _i32(19), "place": _i32(20), "worker": _i32(21), "queue-ns": _u64(23), "run-ns": _u64(24),
     "bytes": _u64(25), "exit-status": _i32(26, -2**31), "signal": _i32(27, 0, 128), "stdout-length": _u64(28),
     "truncated": Key(30, "bool"), "code": _u32(40, 1, _I31), "error-name": Key(41, "text"),
-    "sentence": Key(42, "text"), "ends": Key(43, "bool"), "limit": Key(44, "text"), "limit-value": _u64(45),
+    "message": Key(42, "text"), "ends": Key(43, "bool"), "limit": Key(44, "text"), "limit-value": _u64(45),
     "retry-after-ms": _u32(46), "count": _u32(50), "target": Key(51, "id"), "state": _u32(52, 1, 8),
     "anywhere": Key(53, "bool"), "class": _u32(60, 0, 2), "key": Key(61, "bytes"), "keep-ms": _u64(62),
     "item": _u64(63), "wait-ms": _u64(64), "detach": Key(65, "bool"),
@@ -90,7 +90,7 @@ def _type(number: int, required: str = "", optional: str = "", body: bool = Fals
 
 _VERSIONS = "version-min version-max"
 _RUN = "home place worker queue-ns run-ns bytes exit-status signal"
-_ERROR = "code error-name sentence"
+_ERROR = "code error-name message"
 _NEAR = "hint-name near-item near-path"
 _KEEP = "class key keep-ms detach bury"
 _TERMS = "delay-ms at-ms priority after after-how retries backoff-ms time-to-run-ms deadline-ms wait-for-service"
@@ -113,12 +113,12 @@ TYPES: Dict[str, Type] = {
     "LIST": _type(0x0C, "", "count state item service class states key-prefix since-ms until-ms descending payload"),
     "SHOW": _type(0x0D, "item", "wait-ms payload"),
     "KICK": _type(0x0E, "", "item state count"),
-    "BURY": _type(0x0F, "item", "sentence"),
+    "BURY": _type(0x0F, "item", "message"),
     "DRAIN": _type(0x10, "place drained"),
     "SET_WORKERS": _type(0x11, "place workers"),
     "READY": _type(0x20, "capacity", "place", True),
     "DONE": _type(0x21, "", "content-type", True),
-    "FAIL": _type(0x22, "sentence", "code again"),
+    "FAIL": _type(0x22, "message", "code again"),
     "EXTEND": _type(0x23, "", "lease-ms"),
     "REPORT": _type(0x24, "", "fraction note", True),
     "MORE": _type(0x25, "target grant"),
@@ -264,7 +264,7 @@ def _check_rules(kind: str, header: Dict[str, Any]) -> None:
     if kind == "CANCEL" and ("target" in header) == ("item" in header):
         raise malformed("CANCEL names one item: by target or by item")
     if kind == "KICK" and ("item" in header) == ("state" in header):
-        raise WireError(CODES["bad-argument"], "KICK: either item or state says what is kicked")
+        raise WireError(CODES["bad-argument"], "KICK: name the items by either item or state")
     if kind == "KICK" and header.get("state", 8) not in (6, 8):
         raise WireError(CODES["bad-argument"], "KICK: state must be 6 (delayed) or 8 (buried)")
 
@@ -365,9 +365,9 @@ _STATUS: Dict[int, Tuple[str, Any]] = {
     0: ("version", "text"), 1: ("pid", "u32"), 2: ("uptime-ms", "u64"), 3: ("scheduler", "text"), 4: ("draining", "bool"),
     5: ("peers", "u64"), 6: ("in-flight", "u64"), 7: ("accepted", "u64"), 8: ("ended", "u64"), 9: ("failed", "u64"),
     10: ("malformed", "u64"), 11: ("refused", "u64"), 12: ("places", [_PLACE_STATUS]), 20: ("ready", "bool"),
-    21: ("journal", "text"), 22: ("journal-says", "text"), 23: ("kept", "u64"), 24: ("damaged", "u64"),
+    21: ("journal", "text"), 22: ("journal-says", "text"), 23: ("persistent", "u64"), 24: ("damaged", "u64"),
     110: ("held-back", "u64"),
-    120: ("kept-ended", "u64"),
+    120: ("persistent-ended", "u64"),
 }
 _WORKER: Dict[int, Tuple[str, Any]] = {
     0: ("name", "text"), 1: ("services", [_SERVICE]), 2: ("places", "u32s"), 3: ("capacity", "u32"), 4: ("leased", "u32"),
@@ -376,7 +376,7 @@ _WORKER: Dict[int, Tuple[str, Any]] = {
 _KEPT: Dict[int, Tuple[str, Any]] = {
     0: ("item", "u64"), 1: ("state", "u32"), 2: ("class", "u32"), 3: ("service", "text"), 4: ("key", "text"),
     5: ("bytes", "u64"), 6: ("attempts", "u32"), 7: ("accepted-ms", "u64"), 8: ("ended-ms", "u64"),
-    9: ("expires-ms", "u64"), 10: ("code", "u32"), 11: ("sentence", "text"), 20: ("owner", "u32"),
+    9: ("expires-ms", "u64"), 10: ("code", "u32"), 11: ("message", "text"), 20: ("owner", "u32"),
     21: ("due-ms", "u64"), 22: ("started-ms", "u64"), 23: ("place", "u32"), 24: ("crashes", "u32"), 25: ("args", "texts"),
 }
 BODIES: Dict[str, Any] = {
@@ -484,14 +484,14 @@ def decode_batch(message: Message, limits: Limits = DEFAULT_LIMITS) -> List[Batc
     return items
 
 
-def decode_endings(message: Message, limits: Limits = DEFAULT_LIMITS) -> List[Message]:
-    """The endings of an COMPLETIONS message: RESULT, and ERROR with `ends`."""
+def decode_completions(message: Message, limits: Limits = DEFAULT_LIMITS) -> List[Message]:
+    """The completions of a COMPLETIONS message: RESULT, and ERROR with `ends`."""
     value = _unpack(message.body, "COMPLETIONS", dataclasses.replace(limits, max_depth=limits.max_depth + 2))
     if not isinstance(value, list) or isinstance(value, _Pairs) or not value:
-        raise malformed("COMPLETIONS: the body should be an array of endings")
+        raise malformed("COMPLETIONS: the body should be an array of completions")
     if len(value) > limits.max_batch:
         raise too_large("COMPLETIONS", len(value), "max-batch", limits.max_batch)
-    endings = []
+    completions = []
     for element in value:
         if (not isinstance(element, list) or isinstance(element, _Pairs) or len(element) != 4
                 or not isinstance(element[0], bytes) or len(element[0]) != ID_SIZE or not _is_int(element[1])
@@ -506,8 +506,8 @@ def decode_endings(message: Message, limits: Limits = DEFAULT_LIMITS) -> List[Me
             raise too_large("COMPLETIONS: body", len(element[3]), "max-body", limits.max_body)
         if kind == "ERROR" and (element[3] or not header.get("ends")):
             raise malformed("COMPLETIONS: an ERROR has no body, and has `ends`")
-        endings.append(Message(kind, element[0], header, element[3]))
-    return endings
+        completions.append(Message(kind, element[0], header, element[3]))
+    return completions
 
 
 def encode_batch(items: Sequence[Message], limits: Limits = DEFAULT_LIMITS) -> bytes:

@@ -316,7 +316,7 @@ class Worker:
             connection.close()
 
     def _breathe(self, connection: Connection, interval: float) -> None:
-        """Sends signs of life, and asks for more time where it is needed."""
+        """Sends heartbeats, and asks for more time where it is needed."""
         if connection.silence > max(6 * interval, 10.0):
             connection.lose(Disconnected("irisd does not answer any more"))
             return
@@ -362,7 +362,7 @@ class Worker:
         elif message.type == "STOP":
             stopped = self._jobs.get(message.id)
             if stopped is not None:
-                stopped._stop(message.header["sentence"])
+                stopped._stop(message.header["message"])
         elif message.type == "PART":
             granted = self._jobs.get(message.id)
             if granted is not None:
@@ -371,8 +371,8 @@ class Worker:
             # The lease has ended meanwhile: its service may stop.
             stopped = self._jobs.get(message.id)
             if stopped is not None and message.header["code"] == CODES["no-such-lease"]:
-                stopped._stop(message.header["sentence"])
-            _log.info("irisd refuses: %s", message.header["sentence"])
+                stopped._stop(message.header["message"])
+            _log.info("irisd refuses: %s", message.header["message"])
 
     def _post(self, kind: str, header: Dict[str, Any], ident: bytes) -> None:
         """Sends something about a lease, from any thread."""
@@ -432,14 +432,14 @@ class Worker:
             await job.drain()
             kind, header, body = self._describe(answer)
         except asyncio.CancelledError:
-            header = {"sentence": job.stop_reason or "the worker was stopped", "again": not job.stopped}
+            header = {"message": job.stop_reason or "the worker was stopped", "again": not job.stopped}
         except Failure as failure:
-            header = {"sentence": failure.sentence or "the service failed", "again": failure.again}
+            header = {"message": failure.message or "the service failed", "again": failure.again}
             if failure.code is not None:
                 header["code"] = failure.code
         except Exception as error:  # whatever a service raises is the item's end, not the worker's
             _log.exception("the service %s failed", job.service)
-            header = {"sentence": "%s: %s" % (type(error).__name__, error)}
+            header = {"message": "%s: %s" % (type(error).__name__, error)}
         finally:
             if keeper is not None:
                 keeper.cancel()
@@ -457,9 +457,9 @@ class Worker:
         if self._jobs.pop(job.id, None) is None:
             return  # nothing waits for it any more
         if job.stopped:
-            kind, header, body = "FAIL", {"sentence": job.stop_reason or "the item was stopped"}, b""
-        if "sentence" in header:
-            header["sentence"] = header["sentence"].replace("\0", "")[:1000]
+            kind, header, body = "FAIL", {"message": job.stop_reason or "the item was stopped"}, b""
+        if "message" in header:
+            header["message"] = header["message"].replace("\0", "")[:1000]
         self._recent.append((kind, header, body, job.id))
         self._send_answer(kind, header, body, job.id)
         self._wake()
@@ -471,6 +471,6 @@ class Worker:
         try:
             self._connection.send(kind, header, body, ident)
         except WireError as error:
-            self._connection.send("FAIL", {"sentence": "the result cannot be sent: %s" % error}, b"", ident)
+            self._connection.send("FAIL", {"message": "the result cannot be sent: %s" % error}, b"", ident)
         except IrisdError as error:
             _log.warning("%s", error)

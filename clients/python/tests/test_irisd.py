@@ -135,25 +135,25 @@ class WorkerTest(Case):
         self.assertIn("worker-wait-ms", str(await self.refused("no-worker", item)))
 
     async def test_killed_workers_lose_nothing(self):
-        """A ledger: each item that was accepted has exactly one ending, and the right one."""
+        """A history: each item that was accepted has exactly one completion, and the right one."""
         irisd = self.irisd(lease_attempts=1000)
         client = await self.client(irisd)
         helpers = [self.helper(irisd, ("square", "slow_square"), capacity=8) for _ in range(3)]
-        ledger = collections.Counter()
+        history = collections.Counter()
 
         async def one(number):
             body = (await client.submit("square", str(number))).body
-            ledger[number, int(body)] += 1
+            history[number, int(body)] += 1
 
         items = [asyncio.ensure_future(one(n)) for n in range(200)]
         for kill in range(4):
             async def some():
-                return len(ledger) >= 20 * (kill + 1)
+                return len(history) >= 20 * (kill + 1)
             await until(some)
             helpers[kill % 3].kill()
             helpers[kill % 3] = self.helper(irisd, ("square", "slow_square"), capacity=8)
         await asyncio.wait_for(asyncio.gather(*items), GIVE_UP)
-        self.assertEqual(ledger, {(n, n * n): 1 for n in range(200)})
+        self.assertEqual(history, {(n, n * n): 1 for n in range(200)})
         status = await client.status()
         self.assertEqual((status["accepted"], status["ended"], status["in-flight"]), (200, 200, 0))
 
@@ -268,7 +268,7 @@ class WorkerTest(Case):
             return True
         await self.with_longer_leases(outlives)
 
-    async def test_garbage_costs_only_who_sends_it(self):
+    async def test_garbage_costs_only_its_sender(self):
         irisd = self.irisd()
         client = await self.client(irisd)
         bad = await self.raw(irisd)
@@ -291,7 +291,7 @@ class WorkerTest(Case):
         raw.connection.limits = wire.Limits()
         raw.say("DONE", lease, bytes(100001))
         self.assertEqual((await raw.receive("ERROR")).header["limit"], "max-body")
-        raw.say("FAIL", lease, sentence="it was too large")
+        raw.say("FAIL", lease, message="it was too large")
         self.assertEqual(str(await self.refused("service-failed", item)), "it was too large")
 
     async def test_capacity_is_respected(self):
@@ -349,7 +349,7 @@ class WorkerTest(Case):
         third = client.start("a", b"third")
         await client.ping()
         self.assertEqual((await client.workers())[0]["leased"], 1)  # until the worker has stopped
-        raw.say("FAIL", lease, sentence="stopped")
+        raw.say("FAIL", lease, message="stopped")
         lease = await raw.receive("LEASE")
         self.assertEqual(lease.body, b"third")
         raw.say("DONE", lease)
@@ -377,7 +377,7 @@ class WorkerTest(Case):
         lease = await raw.receive("LEASE")
         await client.close()
         self.assertEqual((await raw.receive("STOP")).id, lease.id)
-        raw.say("FAIL", lease, sentence="stopped")
+        raw.say("FAIL", lease, message="stopped")
 
         async def empty():
             return (await other.status())["in-flight"] == 0
@@ -412,17 +412,17 @@ class WorkerTest(Case):
         client = await self.client(irisd)
         raw = await self.raw(irisd)
         item = client.start("a")
-        raw.say("FAIL", await raw.receive("LEASE"), sentence="no such picture", code=12)
+        raw.say("FAIL", await raw.receive("LEASE"), message="no such picture", code=12)
         self.assertEqual(str(await self.refused("unreadable-file", item)), "no such picture")
         item = client.start("a")
         for attempt in (1, 2, 3):
             lease = await raw.receive("LEASE")
             self.assertEqual(lease.header["attempt"], attempt)
-            raw.say("FAIL", lease, sentence="attempt %d" % attempt, again=True)
+            raw.say("FAIL", lease, message="attempt %d" % attempt, again=True)
         self.assertEqual(str(await self.refused("service-failed", item)), "attempt 3")
         item = client.start("a")
         lease = await raw.receive("LEASE")
-        raw.say("FAIL", lease, sentence="x", code=16)
+        raw.say("FAIL", lease, message="x", code=16)
         self.assertEqual((await raw.receive("ERROR")).header["error-name"], "bad-argument")
         raw.say("DONE", lease)
         await item
@@ -485,7 +485,7 @@ class WorkerTest(Case):
     async def test_serving_over_tcp_is_refused(self):
         irisd = self.irisd("--tcp=127.0.0.1:0")
         connection = Connection(lambda message: None, lambda error: None)
-        await connection.open(irisd.tcp, "a stranger")
+        await connection.open(irisd.tcp, "a guest")
         self.addCleanup(connection.close)
         self.assertIn("tcp-trusted", str(await self.refused("not-permitted", connection.call(
             "READY", {"capacity": 1}, wire.encode_services([("a", "")])))))
@@ -578,7 +578,7 @@ class WorkerTest(Case):
         with self.assertRaises(ValueError):
             await irisd_client.Worker(irisd.endpoint).serve()
 
-    async def test_who_owes_too_much_waits(self):
+    async def test_a_client_with_too_much_unacknowledged_waits(self):
         irisd = self.irisd(in_flight_bytes=65536, max_body=65536, max_output=500)
         client = await self.client(irisd)
         worker = await self.raw(irisd, capacity=2)

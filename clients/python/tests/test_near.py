@@ -66,7 +66,7 @@ class PartsTest(Case):
         self.assertEqual((granted.id, granted.header["parts"]), (lease.id, window - 1))
         raw.connection.send("REPORT", {}, b"yz", lease.id)
         # Another worker begins anew.
-        raw.connection.send("FAIL", {"sentence": "again", "again": True}, b"", lease.id)
+        raw.connection.send("FAIL", {"message": "again", "again": True}, b"", lease.id)
         lease = await raw.receive("LEASE")
         self.assertEqual(lease.header["parts"], window - 2)
         raw.connection.send("REPORT", {"fraction": 1}, b"new", lease.id)
@@ -83,7 +83,7 @@ class PartsTest(Case):
 
 
 class BusyTest(Case):
-    async def test_a_crowded_irisd_is_greeted_again(self):
+    async def test_hello_is_sent_again_to_a_busy_irisd(self):
         irisd = self.irisd(max_peers=1)
         first = await self.client(irisd)
         hasty = irisd_client.Client(irisd.endpoint, busy_timeout=0)
@@ -97,7 +97,7 @@ class BusyTest(Case):
         await opening
         self.assertEqual((await second.submit("echo", b"x")).body, b"x")
 
-    async def test_a_worker_waits_for_a_crowded_irisd(self):
+    async def test_a_worker_waits_for_a_busy_irisd(self):
         irisd = self.irisd(max_peers=1)
         first = await self.client(irisd)
         worker = irisd_client.Worker(irisd.endpoint, capacity=1)

@@ -20,7 +20,7 @@ from irisd_client.connection import Connection
 
 
 class PersistentTest(Case):
-    async def test_a_kept_item_survives_irisd_and_waits_for_a_worker(self):
+    async def test_a_persistent_item_survives_irisd_and_waits_for_a_worker(self):
         with tempfile.TemporaryDirectory() as journal:
             irisd = self.irisd("--journal=" + journal, lease_ms=100)
             raw = await self.raw(irisd)
@@ -88,7 +88,7 @@ class PersistentTest(Case):
             irisd.start()
         await self.serve_over_a_crash(answer)
 
-    async def test_a_kept_item_outlives_its_client_while_a_worker_has_it(self):
+    async def test_a_persistent_item_outlives_its_client_while_a_worker_has_it(self):
         with tempfile.TemporaryDirectory() as journal:
             irisd = self.irisd("--journal=" + journal)
             client = await self.raw(irisd, services=("b",))
@@ -116,7 +116,7 @@ class PersistentTest(Case):
             for number in numbers:
                 self.assertFalse(await client.cancel_item(number))
 
-    async def test_kept_items_are_listed_by_conditions_and_cancelled_by_number(self):
+    async def test_persistent_items_are_listed_by_conditions_and_cancelled_by_number(self):
         with tempfile.TemporaryDirectory() as journal:
             irisd = self.irisd("--journal=" + journal)
             raw = await self.raw(irisd)
@@ -145,7 +145,7 @@ class PersistentTest(Case):
             with self.assertRaises(IrisdError):
                 await client.cancel_item(4711)
 
-    async def test_a_kept_item_that_is_cancelled_ends_cancelled(self):
+    async def test_a_persistent_item_that_is_cancelled_ends_cancelled(self):
         with tempfile.TemporaryDirectory() as journal:
             irisd = self.irisd("--journal=" + journal)
             raw = await self.raw(irisd, capacity=1)
@@ -161,21 +161,21 @@ class PersistentTest(Case):
             for item in number:
                 await self.refused("cancelled", raw.connection.call("FETCH", {"item": item, "wait-ms": 60000}))
 
-    async def test_a_kept_item_that_fails_is_tried_again_by_a_worker(self):
+    async def test_a_persistent_item_that_fails_is_tried_again_by_a_worker(self):
         with tempfile.TemporaryDirectory() as journal:
             irisd = self.irisd("--journal=" + journal)
             raw = await self.raw(irisd)
             header = {"service": "a", "class": 2, "detach": True, "retries": 2, "backoff-ms": 1}
             item = (await raw.connection.call("SUBMIT", header, b"body")).header["item"]
             for _ in range(2):
-                raw.say("FAIL", await raw.receive("LEASE"), sentence="not today")
+                raw.say("FAIL", await raw.receive("LEASE"), message="not today")
             lease = await raw.receive("LEASE")
             self.assertEqual(lease.body, b"body")
             raw.say("DONE", lease, b"done")
             end = await raw.connection.call("FETCH", {"item": item, "wait-ms": 60000})
             self.assertEqual((end.body, end.header["attempts"]), (b"done", 3))
 
-    async def test_a_kept_item_waits_for_its_time_across_two_irisds(self):
+    async def test_a_persistent_item_waits_for_its_time_across_two_irisds(self):
         with tempfile.TemporaryDirectory() as journal:
             irisd = self.irisd("--journal=" + journal)
             raw = await self.raw(irisd)
@@ -190,7 +190,7 @@ class PersistentTest(Case):
             end = await again.connection.call("FETCH", {"item": item, "wait-ms": 60000})
             self.assertEqual(end.body, b"done")
 
-    async def test_an_item_for_workers_comes_after_a_kept_one(self):
+    async def test_an_item_for_workers_comes_after_a_persistent_one(self):
         with tempfile.TemporaryDirectory() as journal:
             irisd = self.irisd("--journal=" + journal)
             raw = await self.raw(irisd, capacity=2)
@@ -211,10 +211,10 @@ class PersistentTest(Case):
             client = await self.client(irisd)
             header = {"service": "a", "class": 2, "detach": True, "bury": True, "key": b"k"}
             item = (await raw.connection.call("SUBMIT", header, b"body")).header["item"]
-            raw.say("FAIL", await raw.receive("LEASE"), sentence="not today")
+            raw.say("FAIL", await raw.receive("LEASE"), message="not today")
             await self.refused("buried", raw.connection.call("FETCH", {"item": item, "wait-ms": 60000}))
             listed = wire.decode_body((await raw.connection.call("LIST", {"state": 8})))
-            self.assertEqual([(found["item"], found["sentence"], found["attempts"]) for found in listed],
+            self.assertEqual([(found["item"], found["message"], found["attempts"]) for found in listed],
                              [(item, "not today", 1)])
             whole = await raw.connection.call("SHOW", {"item": item, "payload": True})
             [submitted] = wire.decode_batch(whole)
@@ -227,13 +227,13 @@ class PersistentTest(Case):
             await self.refused("bad-argument", client.kick(item))
             await self.refused("no-such-item", client.bury(item + 1000, "why not"))
 
-    async def test_places_are_drained_and_staffed(self):
+    async def test_places_are_drained_and_get_other_numbers_of_workers(self):
         irisd = self.irisd()
         client = await self.client(irisd)
         places = await client.places()
         await self.refused("no-such-place", client.drain(len(places)))
-        self.assertEqual(await client.staff(0, places[0]["workers"]), 0)
-        await self.refused("too-large", client.staff(0, places[0]["workers"] + 1))
+        self.assertEqual(await client.set_workers(0, places[0]["workers"]), 0)
+        await self.refused("too-large", client.set_workers(0, places[0]["workers"] + 1))
         self.assertEqual(await client.drain(0), 1)
         self.assertTrue((await client.status())["places"][0]["drained"])
         self.assertEqual(await client.drain(0, False), 1)

@@ -54,7 +54,7 @@ def decode_all(vector, limits):
     if message.type == "BATCH" or (message.type == "SHOW_REPLY" and message.header.get("payload")):
         return message, wire.decode_batch(message, limits)
     if message.type == "COMPLETIONS":
-        return message, wire.decode_endings(message, limits)
+        return message, wire.decode_completions(message, limits)
     if message.type in wire.BODIES:
         return message, wire.decode_body(message, limits)
     return message, None

@@ -44,8 +44,8 @@ static gboolean
 refuse (GError **error, const char *format, const IrisWireString *value)
 {
   g_autofree char *quoted = irisd_text_quote (value->data, (gssize) value->len, MAX_QUOTED);
-  g_autofree char *sentence = g_strdup_printf ("%s: “%s”", format, quoted);
-  g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT, sentence);
+  g_autofree char *reason = g_strdup_printf ("%s: “%s”", format, quoted);
+  g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT, reason);
   return FALSE;
 }
 
@@ -122,7 +122,7 @@ take_limits (IrisdCommandOptions *self, const IrisWireMessage *item, GError **er
                        "core=BYTES or output=BYTES",
                        &text);
       if ((seen & 1u << row) != 0)
-        return refuse (error, "a limit is given twice", &text);
+        return refuse (error, "a limit is given twice; give each limit once", &text);
       seen |= 1u << row;
       if (known_limits[row].resource == OUTPUT)
         self->max_output = value;

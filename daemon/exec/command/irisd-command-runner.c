@@ -30,7 +30,7 @@ struct _IrisdCommandRunner
 {
   pthread_mutex_t lock; /* a POSIX one, because ThreadSanitizer knows those */
   GQueue commands;
-  gboolean completion;
+  gboolean stopping;
   int epoll_fd;
   int wake_fd;
   int null_fd;
@@ -103,8 +103,8 @@ run_thread (gpointer data)
 {
   IrisdCommandRunner *self = data;
   int timeout = -1;
-  gboolean completion = FALSE;
-  while (!completion)
+  gboolean stopping = FALSE;
+  while (!stopping)
     {
       struct epoll_event events[EVENTS_PER_TURN];
       GQueue left = G_QUEUE_INIT, over = G_QUEUE_INIT;
@@ -118,7 +118,7 @@ run_thread (gpointer data)
           irisd_command_attend (link->data);
       sort_out (self, &left, &over);
       timeout = time_left_ms (self);
-      completion = self->completion;
+      stopping = self->stopping;
       pthread_mutex_unlock (&self->lock);
       finish (&left, &over);
     }
@@ -158,7 +158,9 @@ irisd_command_runner_new (GError **error)
   g_queue_init (&self->commands);
   if (!open_descriptors (self))
     {
-      g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED, "cannot watch commands: %s",
+      g_set_error (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+                   "cannot watch commands: %s; raise the limit on open files (ulimit -n), or "
+                   "fs.epoll.max_user_watches",
                    g_strerror (errno));
       irisd_command_runner_free (self);
       return NULL;
@@ -176,7 +178,7 @@ irisd_command_runner_free (IrisdCommandRunner *self)
   if (self->thread != NULL)
     {
       pthread_mutex_lock (&self->lock);
-      self->completion = TRUE;
+      self->stopping = TRUE;
       pthread_mutex_unlock (&self->lock);
       irisd_command_runner_wake (self);
       g_thread_join (self->thread);

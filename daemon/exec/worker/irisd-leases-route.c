@@ -98,9 +98,8 @@ irisd_leases_check_services (IrisdLeases *self,
   if (MAX (n_shared, n_own) <= self->rules.max_services)
     return TRUE;
   g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE,
-               "too many services of worker processes: there would be more than "
-               "total-worker-services (%u); raise "
-               "it with [limits] total-worker-services",
+               "cannot serve the service: more services of worker processes than "
+               "total-worker-services (%u); raise that limit",
                self->rules.max_services);
   return FALSE;
 }

@@ -77,7 +77,7 @@ take_job (IrisdLeasedItem *leased_item)
 }
 
 static void
-send_home (IrisdJob *job)
+give_back (IrisdJob *job)
 {
   irisd_mailbox_post (job->mailbox, &job->message);
 }
@@ -97,7 +97,7 @@ hold (IrisdLeaseEntry *entry, gpointer user_data)
 {
   IrisdJob *job = take_job (irisd_leased_item_of (entry));
   irisd_job_advance (job, IRISD_EVENT_HOLD);
-  send_home (job);
+  give_back (job);
 }
 
 static void
@@ -196,7 +196,7 @@ fail (IrisdLeaseEntry *entry, IrisWireError why, gpointer user_data)
     leased_item->slot = IRISD_ATTEMPT_NONE;
   IrisdJob *job = take_job (leased_item);
   fail_job (user_data, job, why);
-  send_home (job);
+  give_back (job);
 }
 
 static gboolean
@@ -342,7 +342,7 @@ irisd_worker_processes_queue (IrisdWorkerProcesses *self, IrisdJob *job, gint64 
       /* The service was dropped after it was looked up. */
       take_job (leased_item);
       fail_job (self, job, IRIS_WIRE_ERROR_NO_WORKER);
-      send_home (job);
+      give_back (job);
     }
   irisd_worker_processes_unlock (self);
 }
@@ -438,7 +438,7 @@ end_run (IrisdWorkerProcesses *self, IrisdJob *job, gint place)
   job->ended_ns = irisd_now_ns ();
   job->place = place;
   irisd_core_count_run (self->core, place != IRIS_PLACE_ANY ? place : job->home, job->result.bytes);
-  send_home (job);
+  give_back (job);
 }
 
 /* Takes @body, the fifth frame of @done. Returns FALSE if the worker has no such lease. */
@@ -494,9 +494,9 @@ irisd_worker_processes_fail (IrisdWorkerProcesses *self,
   irisd_worker_processes_unlock (self);
   if (job == NULL)
     return end != IRISD_LEASE_UNKNOWN;
-  g_autofree char *sentence = iris_wire_string_dup (&message->sentence);
+  g_autofree char *reason = iris_wire_string_dup (&message->message);
   gboolean coded = iris_wire_message_has (message, IRIS_WIRE_KEY_CODE);
-  irisd_job_fail (job, coded ? message->code : IRIS_WIRE_ERROR_SERVICE_FAILED, "%s", sentence);
+  irisd_job_fail (job, coded ? message->code : IRIS_WIRE_ERROR_SERVICE_FAILED, "%s", reason);
   end_run (self, job, place);
   return TRUE;
 }

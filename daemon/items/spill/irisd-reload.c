@@ -15,7 +15,7 @@
 #define MOST_UNREAD_US (30 * G_USEC_PER_SEC)
 
 /* Failed attempts after which a request for the item gets an error. */
-#define PATIENCE 4
+#define MOST_FAILURES 4
 
 /* Attempts at a row that looks damaged, while the disk may just not answer: about half a minute. */
 #define MOST_DOUBTS 9
@@ -44,7 +44,7 @@ typedef struct
 } IrisdReload;
 
 static IrisdReload *
-call_of (IrisdTimer *timer)
+reload_of (IrisdTimer *timer)
 {
   return (IrisdReload *) (void *) ((char *) timer - G_STRUCT_OFFSET (IrisdReload, timer));
 }
@@ -90,7 +90,7 @@ irisd_reload_may_begin (IrisdGateway *self)
   return g_hash_table_size (self->reloads) - irisd_timers_get_count (&self->unread) < MOST_CALLS;
 }
 
-/* Reloads @item, which is spilled. @entry, of a broadcast or a round, goes on when the item is
+/* Reloads @item, which is spilled. @entry, of a broadcast, goes on when the item is
  * loaded. */
 void
 irisd_reload_for_message (IrisdGateway *self, guint64 item, IrisdMessage *entry)
@@ -114,7 +114,7 @@ irisd_reload_due (IrisdGateway *self)
   IrisdTimer *timer;
   while (irisd_reload_may_begin (self)
          && (timer = irisd_timers_pop_due (&self->unread, &now)) != NULL)
-    ask_for (self, call_of (timer));
+    ask_for (self, reload_of (timer));
   while (irisd_reload_may_begin (self)
          && (timer = irisd_timers_pop_due (&self->spilled, &soon)) != NULL)
     request_reload (self, irisd_persistent_item_of_timer (timer)->item);
@@ -127,7 +127,7 @@ irisd_reload_get_delay (IrisdGateway *self, const IrisdTimes *now)
 {
   if (!irisd_reload_may_begin (self))
     return -1;
-  if (self->hungry_flows.length > 0)
+  if (self->half_empty_flows.length > 0)
     return 0;
   IrisdTimes soon = irisd_spilled_get_soon (self, now);
   gint64 delay = irisd_timers_get_delay (&self->spilled, &soon);
@@ -228,7 +228,7 @@ stay_in_flow (IrisdGateway *self, IrisdJob *job, IrisdSpilledFlow *flow)
 
 /* Makes the job of a spilled item, which waits for what the item waited for. */
 static void
-warm_up (IrisdGateway *self, IrisdJournalRequest *request, IrisdSpilledFlow *flow)
+load_job (IrisdGateway *self, IrisdJournalRequest *request, IrisdSpilledFlow *flow)
 {
   IrisdPersistentItem *persistent = request->persistent;
   g_autoptr (IrisdPeer) peer = g_steal_pointer (&persistent->peer);
@@ -266,20 +266,20 @@ resume_broadcasts (IrisdGateway *self, IrisdMessage *messages)
 
 /* Answers the requests that wait for an item that cannot be read for now. */
 static void
-turn_away (IrisdReload *reload, const GError *error)
+refuse_messages (IrisdReload *reload, const GError *error)
 {
   IrisdMessage *entry = g_steal_pointer (&reload->messages);
   while (entry != NULL)
     {
       IrisdMessage *next = entry->next;
       IrisdBroadcast *broadcast = irisd_broadcast_from_message (entry);
-      broadcast->klass->send_home (broadcast, error);
+      broadcast->klass->refuse (broadcast, error);
       entry = next;
     }
 }
 
 static void
-pause_call (IrisdGateway *self, IrisdReload *reload, IrisdJournalRequest *request)
+pause_reload (IrisdGateway *self, IrisdReload *reload, IrisdJournalRequest *request)
 {
   reload->persistent = request->persistent;
   reload->n_failed++;
@@ -287,8 +287,8 @@ pause_call (IrisdGateway *self, IrisdReload *reload, IrisdJournalRequest *reques
                                               g_random_double ());
   irisd_timers_add (&self->unread, &reload->timer, IRISD_CLOCK_STEADY,
                     g_get_monotonic_time () + (gint64) pause_us);
-  if (reload->n_failed >= PATIENCE)
-    turn_away (reload, request->error);
+  if (reload->n_failed >= MOST_FAILURES)
+    refuse_messages (reload, request->error);
 }
 
 static gboolean
@@ -325,7 +325,7 @@ irisd_reload_take_answer (IrisdGateway *self, IrisdJournalRequest *request)
   gboolean serving = phase == IRISD_PHASE_SERVING;
   if (request->again && serving && persistent->peer != NULL && can_be_tried_again (reload, request))
     {
-      pause_call (self, reload, request);
+      pause_reload (self, reload, request);
       return;
     }
   gboolean kicked = reload->kicked;
@@ -337,7 +337,7 @@ irisd_reload_take_answer (IrisdGateway *self, IrisdJournalRequest *request)
   gboolean runs = serving || (flow != NULL && !request->again && phase < IRISD_PHASE_STOPPING);
   irisd_timers_remove (&self->spilled, &persistent->timer);
   if (persistent->peer != NULL && runs)
-    warm_up (self, request, flow);
+    load_job (self, request, flow);
   else if (persistent->peer != NULL)
     irisd_spilled_put_off (self, persistent);
   if (flow != NULL)
@@ -357,7 +357,7 @@ irisd_reload_put_off_all (IrisdGateway *self)
   IrisdTimer *timer;
   while ((timer = irisd_timers_pop_due (&self->unread, &ever)) != NULL)
     {
-      IrisdReload *reload = call_of (timer);
+      IrisdReload *reload = reload_of (timer);
       IrisdMessage *messages = reload->messages;
       IrisdSpilledFlow *flow = irisd_spilled_flow_take (self, reload->flow, reload->persistent);
       irisd_spilled_put_off (self, reload->persistent);

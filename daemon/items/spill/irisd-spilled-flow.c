@@ -50,7 +50,7 @@
  * @n_called: how many of its items are being reloaded
  * @since_us: when its last item with a job began to wait
  * @queue: spilled items that are not being reloaded, oldest first
- * @hungry: its link in the list of flows that want a reload
+ * @half_empty: its link in the list of flows that want a reload
  */
 struct _IrisdSpilledFlow
 {
@@ -66,8 +66,8 @@ struct _IrisdSpilledFlow
   guint n_called;
   gint64 since_us;
   TAILQ_HEAD (, _IrisdPersistentItem) queue;
-  gboolean is_hungry;
-  GList hungry;
+  gboolean is_half_empty;
+  GList half_empty;
 };
 
 static guint
@@ -99,7 +99,7 @@ void
 irisd_spilled_flows_init (IrisdGateway *self)
 {
   self->flows = g_hash_table_new_full (hash_flow, flows_equal, free_flow, NULL);
-  g_queue_init (&self->hungry_flows);
+  g_queue_init (&self->half_empty_flows);
 }
 
 static guint
@@ -109,16 +109,16 @@ count_near (const IrisdSpilledFlow *flow)
 }
 
 static void
-set_hungry (IrisdGateway *self, IrisdSpilledFlow *flow, gboolean hungry)
+set_half_empty (IrisdGateway *self, IrisdSpilledFlow *flow, gboolean half_empty)
 {
-  if (hungry == flow->is_hungry)
+  if (half_empty == flow->is_half_empty)
     return;
-  flow->is_hungry = hungry;
-  flow->hungry.data = flow;
-  if (hungry)
-    g_queue_push_tail_link (&self->hungry_flows, &flow->hungry);
+  flow->is_half_empty = half_empty;
+  flow->half_empty.data = flow;
+  if (half_empty)
+    g_queue_push_tail_link (&self->half_empty_flows, &flow->half_empty);
   else
-    g_queue_unlink (&self->hungry_flows, &flow->hungry);
+    g_queue_unlink (&self->half_empty_flows, &flow->half_empty);
 }
 
 /* To be called after each change of the queue or the jobs; it may free the flow. */
@@ -127,9 +127,9 @@ settle (IrisdGateway *self, IrisdSpilledFlow *flow)
 {
   gboolean empty = TAILQ_EMPTY (&flow->queue);
   if (empty)
-    set_hungry (self, flow, FALSE);
+    set_half_empty (self, flow, FALSE);
   else if (count_near (flow) <= flow->window / 2)
-    set_hungry (self, flow, TRUE);
+    set_half_empty (self, flow, TRUE);
   if (empty && count_near (flow) == 0)
     g_hash_table_remove (self->flows, flow);
 }
@@ -255,15 +255,15 @@ irisd_spilled_flow_leave (IrisdGateway *self, IrisdJob *job)
 void
 irisd_spilled_flows_feed (IrisdGateway *self)
 {
-  while (self->hungry_flows.length > 0 && irisd_reload_may_begin (self))
+  while (self->half_empty_flows.length > 0 && irisd_reload_may_begin (self))
     {
-      IrisdSpilledFlow *flow = g_queue_peek_head (&self->hungry_flows);
+      IrisdSpilledFlow *flow = g_queue_peek_head (&self->half_empty_flows);
       IrisdPersistentItem *persistent = TAILQ_FIRST (&flow->queue);
       take_out (self, flow, persistent);
       flow->n_called++;
       irisd_reload_for_flow (self, persistent->item, flow);
-      set_hungry (self, flow, FALSE);
-      set_hungry (self, flow, !TAILQ_EMPTY (&flow->queue) && count_near (flow) < flow->window);
+      set_half_empty (self, flow, FALSE);
+      set_half_empty (self, flow, !TAILQ_EMPTY (&flow->queue) && count_near (flow) < flow->window);
     }
 }
 
@@ -328,7 +328,7 @@ irisd_spilled_flows_put_off (IrisdGateway *self, gboolean all)
           take_out (self, flow, persistent);
           irisd_spilled_put_off (self, persistent);
         }
-      set_hungry (self, flow, FALSE);
+      set_half_empty (self, flow, FALSE);
       if (count_near (flow) == 0)
         g_hash_table_iter_remove (&iter);
     }

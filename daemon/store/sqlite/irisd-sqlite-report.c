@@ -189,9 +189,9 @@ irisd_store_check (const char *dir, char **report, GError **error)
                               .tail = pages.log_damaged };
   irisd_tally_judge (known (&pages.mark), known (&file), &count.found, &damage);
   append_details (text, &pages, &file, &count);
-  g_autofree char *sentence = irisd_store_describe_damage (&damage, 0, FALSE);
-  gboolean whole = sentence == NULL;
-  g_string_append_printf (text, "\n%s", whole ? "the journal is whole" : sentence);
+  g_autofree char *reason = irisd_store_describe_damage (&damage, 0, FALSE);
+  gboolean whole = reason == NULL;
+  g_string_append_printf (text, "\n%s", whole ? "the journal is whole" : reason);
   irisd_pages_report_clear (&pages);
   *report = g_string_free (g_steal_pointer (&text), FALSE);
   return whole;

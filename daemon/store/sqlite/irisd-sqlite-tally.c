@@ -20,9 +20,9 @@ typedef struct
   guint64 numbers[5];
   guint32 checksum;
   guint32 spare;
-} Sheet;
+} FileImage;
 
-G_STATIC_ASSERT (sizeof (Sheet) == 56);
+G_STATIC_ASSERT (sizeof (FileImage) == 56);
 
 static const char magic[8] = { 'I', 'R', 'S', 'J', 'c', 'n', 't', '1' };
 
@@ -78,33 +78,33 @@ gboolean
 irisd_tally_read_file (const char *database, IrisdTally *self)
 {
   g_autofree char *path = get_path (database);
-  Sheet row_batch = { { 0 } };
+  FileImage image = { { 0 } };
   int fd = open (path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  ssize_t n = fd >= 0 ? pread (fd, &row_batch, sizeof row_batch, 0) : -1;
+  ssize_t n = fd >= 0 ? pread (fd, &image, sizeof image, 0) : -1;
   if (fd >= 0)
     close (fd);
-  if (n != sizeof row_batch || memcmp (row_batch.magic, magic, sizeof magic) != 0)
+  if (n != sizeof image || memcmp (image.magic, magic, sizeof magic) != 0)
     return FALSE;
   *self = (IrisdTally){
-    .sequence = GUINT64_FROM_LE (row_batch.numbers[0]),
-    .n_rows = GUINT64_FROM_LE (row_batch.numbers[1]),
-    .id_sum = GUINT64_FROM_LE (row_batch.numbers[2]),
-    .n_put = GUINT64_FROM_LE (row_batch.numbers[3]),
-    .next_id = GUINT64_FROM_LE (row_batch.numbers[4]),
+    .sequence = GUINT64_FROM_LE (image.numbers[0]),
+    .n_rows = GUINT64_FROM_LE (image.numbers[1]),
+    .id_sum = GUINT64_FROM_LE (image.numbers[2]),
+    .n_put = GUINT64_FROM_LE (image.numbers[3]),
+    .next_id = GUINT64_FROM_LE (image.numbers[4]),
   };
-  return GUINT32_FROM_LE (row_batch.checksum) == irisd_tally_checksum (self) && self->sequence > 0;
+  return GUINT32_FROM_LE (image.checksum) == irisd_tally_checksum (self) && self->sequence > 0;
 }
 
 /* A failed write leaves an older tally, which does no harm. */
 void
 irisd_tally_write_file (int fd, const IrisdTally *self)
 {
-  Sheet row_batch = { .checksum = GUINT32_TO_LE (irisd_tally_checksum (self)) };
-  memcpy (row_batch.magic, magic, sizeof magic);
-  to_numbers (self, row_batch.numbers);
+  FileImage image = { .checksum = GUINT32_TO_LE (irisd_tally_checksum (self)) };
+  memcpy (image.magic, magic, sizeof magic);
+  to_numbers (self, image.numbers);
   if (fd < 0)
     return;
-  ssize_t n = pwrite (fd, &row_batch, sizeof row_batch, 0);
+  ssize_t n = pwrite (fd, &image, sizeof image, 0);
   (void) n;
 }
 

@@ -67,7 +67,7 @@ static void
 find_out_origin (Engine *self, Tile *tile)
 {
   tile->origin = TILE_OWN;
-  /* Where all share one queue, nothing is anybody's to steal. */
+  /* Where all share one queue, there is nothing to steal. */
   if (self->config.kind == KIND_DEFAULT || self->config.kind == KIND_MAIN_CONTEXT)
     return;
 

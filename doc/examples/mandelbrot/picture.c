@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The tile source: pictures, tiles and bands, and who holds them.
+ * The tile source: pictures, tiles and bands, and the owners of their references.
  */
 #include "picture.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The frame of a tile: who drew it, and whether it was stolen.
+ * The frame of a tile: the worker that drew it, and whether it was stolen.
  */
 #pragma once
 

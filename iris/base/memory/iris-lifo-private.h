@@ -3,7 +3,7 @@
  * The stamped LIFO: last in, first out, of nodes of an arena. Stack and free list are made of it.
  *
  * Who may call what: push, look, take, pop and is_empty any thread; init while no other thread
- * looks. Who pushes a node must own it, and does so no more; who pops it owns it.
+ * looks. A thread that pushes a node must own it, and gives it up; the thread that pops it owns it.
  *
  * Invariant: top names the newest node, each node's `below` the one under it. Every value that top
  * takes differs from all before it (until the stamp wraps, iris-stamped-private.h): pop moves the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The lock-less list: anyone pushes with one compare-and-swap, takers take everything at once.
+ * The lock-less list: any thread pushes with one compare-and-swap, takers take all at once.
  *
  * Who may call what: push and take_all from any thread, at any time.
  *

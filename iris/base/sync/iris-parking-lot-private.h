@@ -17,8 +17,8 @@
  *
  * The protocol
  * ------------
- * The words count who sleeps and who searches; one for the whole parking lot (work that any worker
- * may run) and one for each place (work that must stay there).
+ * The words count sleeping and searching workers; one for the whole parking lot (work that any
+ * worker may run) and one for each place (work that must stay there).
  *
  *   Publish   put the item into a source; light fence; read the word. No worker sleeps: done.
  *             Otherwise: full fence; read the word again. A worker searches: done. Else wake one.
@@ -39,10 +39,10 @@
  * first, as in (a). (c) The publisher woke a sleeper: that worker is a searcher from that moment;
  * see (b). For work bound to a place the same holds with the place's word and the place's workers.
  *
- * Who pays: falling asleep is cold, so the sleeper pays for the publishers, who have a light fence
- * while no worker sleeps. Being woken is not cold: its time is the latency of a first item. So
- * there the publisher that relies on a searcher, which costs it a full fence, spares the searcher a
- * heavy one.
+ * Who pays: falling asleep is cold, so the sleeper pays for the publishers, which have a light
+ * fence while no worker sleeps. Being woken is not cold: its time is the latency of a first item.
+ * So there the publisher that relies on a searcher, which costs it a full fence, spares the
+ * searcher a heavy one.
  *
  * Backing off: a worker that sees nothing but work that it leaves to others for now backs off: it
  * sleeps for a bounded time, and then searches again by itself. It counts as a sleeper, but is
@@ -64,17 +64,18 @@
  *             n_surplus says so, and a worker that has ended its item leaves. One that is about to
  *             sleep, and is surplus, goes out instead.
  *   Raise     set_quota: a worker that is out becomes a searcher, as if it had been woken for work.
- * What is missing then is counted as in, for a worker that the caller makes (or give_up).
+ * The missing ones are then counted as in, for a worker that the caller makes (or give_up).
  *
  * Why still no wake-up is lost. At every moment each place has a worker that is in, and a worker
  * that is in behaves as above. A worker leaves in one of two states. (d) It was running, and
  * nothing is private to it any more. A publisher that relied on it read a word in which no worker
- * slept, so all who were in were awake then; those who are left look at every source before they
- * sleep. A searcher does not leave from searching: a publisher may rely on it alone. (e) It was
- * linked and confirmed, and is still: no worker relied on it since it was linked. A publisher that
- * saw it sleep, and comes to wake it, finds under the lock that it is gone. If no sleeper is left
- * that it could wake, then all who are in are awake behind the publishing, as in (d). One that is
- * linked but has not looked yet is not taken: it may see work, and then it must be in.
+ * slept, so all workers that were in were awake then; those that are left look at every source
+ * before they sleep. A searcher does not leave from searching: a publisher may rely on it alone.
+ * (e) It was linked and confirmed, and is still: no worker relied on it since it was linked. A
+ * publisher that saw it sleep, and comes to wake it, finds under the lock that it is gone. If no
+ * sleeper is left that it could wake, then all workers that are in are awake behind the publishing,
+ * as in (d). One that is linked but has not looked yet is not taken: it may see work, and then it
+ * must be in.
  *
  * Closing: a closed parking lot is finished when all workers that are in are confirmed at once,
  * that is, each is linked and saw every source empty after it was linked. Then nothing is left: an

@@ -285,7 +285,7 @@ parking_lot_wake_all (IrisParkingLot *self)
       }
 }
 
-/* Those who are out are to end. Under the lock. */
+/* Workers that are out are to end. Under the lock. */
 static void
 parking_lot_end_out (IrisParkingLot *self)
 {

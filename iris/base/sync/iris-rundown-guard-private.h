@@ -27,11 +27,11 @@
  * The thread that found the pointer unchanged after its light fence has its entry visible to the
  * closer from then on. The closer sums `left` before `entered`; each departure that it counts has
  * its entry counted too (entering happens before leaving, and `left` is read with acquire). So the
- * difference is at least the number of those who are inside, and 0 means no thread.
+ * difference is at least the number of threads inside, and 0 means none.
  *
  * Why the last one is not overlooked either: leaving is left + 1; light fence; look at `closing`;
- * closing is `closing` = true; heavy fence; sum. One of the two sees the other. Those who see
- * `closing` sum under a lock, so the last of them sees everyone. Setting it is a release and the
+ * closing is `closing` = true; heavy fence; sum. One of the two sees the other. Threads that see
+ * `closing` sum under a lock, so the last of them sees all others. Setting it is a release and the
  * look under the lock an acquire: `done` follows all that the owner did with the subject, whichever
  * thread calls it. The fences order the two, but are no edge between other accesses.
  *

@@ -91,7 +91,7 @@ iris_rundown_guard_settle (IrisRundownGuard *self)
   void *subject = NULL;
 
   pthread_mutex_lock (&self->lock);
-  /* Acquire: `done` is called here with what the owner has done to the subject, who may not have
+  /* Acquire: `done` is called here with what the owner has done to the subject; it may not have
    * had the lock since. */
   if (self->done != NULL && atomic_load_explicit (&self->closing, memory_order_acquire)
       && guard_is_empty (self))

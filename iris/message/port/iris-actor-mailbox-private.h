@@ -11,11 +11,11 @@
  * handle the node that the turn started with; then take until that says IRIS_TAKE_RESTED, which
  * ends the turn: from that moment the next sender starts another, so nothing of the mailbox may be
  * touched any more. Or stop before: the node that was taken last starts another turn in place of
- * this one. Holder: the last one who could post says so by close; true: no thread runs, free it.
+ * this one. Holder: the last one that could post says so by close; true: no thread runs, free it.
  * Otherwise the owner frees it when take says IRIS_TAKE_ENDED.
  *
  * Who may call what: post any thread that holds the mailbox; close once, after which only the owner
- * itself posts; take the owner alone, who may be another thread in each turn.
+ * itself posts; take the owner alone, which may be another thread in each turn.
  *
  * Invariant: head is RESTING when there is no owner, and then nothing waits. Otherwise it is the
  * chain of what came since the owner last looked, newest first, with CLOSED in it once no other
@@ -25,7 +25,7 @@
  * Why it is correct: every change of head is one read-modify-write of one word. Out of RESTING
  * leads only one of them, by one sender, so there is one owner. Into RESTING leads only the swap
  * from the empty chain, which fails if anything came: no message is left with a mailbox at rest.
- * The naive owner, who sees the chain empty and then stores RESTING, loses what comes in between;
+ * A naive owner that sees the chain empty and then stores RESTING loses what comes in between;
  * that is the bug that tests/explore/scenario-actor-mailbox.c plants.
  *
  * There is no ABA: a sender swaps in a node whose next is what the swap compares with, so a head
@@ -33,7 +33,7 @@
  *
  * Order: one sender's nodes are handled in the order in which it posted them. The carried node
  * comes before anything in the mailbox, since others are put there only after the swap out of
- * RESTING; what is taken is turned round and is handled before what comes later.
+ * RESTING; taken messages are turned round and handled before later ones.
  *
  * Memory orders: a post releases the node's contents and its link, take acquires them. Ending a
  * turn releases what the owner wrote, `pending` included; the swap out of RESTING acquires that,

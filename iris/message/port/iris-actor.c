@@ -3,12 +3,12 @@
  * The actor: one cache line, and no work item of its own.
  *
  * A message carries its actor to a worker: the message that finds the actor at rest is itself
- * queued as the work item, and handling it is the start of a turn. What is posted meanwhile goes
+ * queued as the work item, and handling it is the start of a turn. A message posted meanwhile goes
  * into the mailbox (iris-actor-mailbox-private.h). A turn ends when the mailbox is empty, or, when
  * it was long (iris-turn-private.h), with the next message as the work item of another turn. So an
  * actor is queued at most once, nothing is allocated for it, and idle actors are in no list.
  *
- * Life: references are for those who may post. The one who drops the last closes the mailbox; then
+ * Life: references are for posters. The thread that drops the last one closes the mailbox; then
  * the actor goes when its turn ends, after everything that was posted. A turn needs no reference.
  *
  * Who owns what: `mailbox.pending` and `place` are the turn's, and pass from turn to turn as the
@@ -231,8 +231,9 @@ actor_drop_turn (gpointer data)
  * Posts a message. It is handled on a worker of the actor's scheduler; it must not be changed any
  * more. If the scheduler was shut down, the message is dropped.
  *
- * May be called from any thread, by those who hold a reference until it returns, and by the actor
- * itself. From a worker it takes no lock and makes no system call, but to wake another worker.
+ * May be called from any thread, by threads that hold a reference until it returns, and by the
+ * actor itself. From a worker it takes no lock and makes no system call, but to wake another
+ * worker.
  */
 void
 iris_actor_post (IrisActor *self, IrisMessage *message)

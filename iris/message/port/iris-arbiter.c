@@ -259,8 +259,8 @@ iris_arbiter_receive_exclusive (IrisScheduler *scheduler,
   return receiver_join (iris_receiver_new_exclusive (scheduler, handler, data, notify), port);
 }
 
-/* From now on what is posted goes to the arbiter. A plain receiver that is joined already is taken
- * from its port meanwhile, so that no post sees it half changed; what is under way is not
+/* From now on posted messages go to the arbiter. A plain receiver that is joined already is taken
+ * from its port meanwhile, so that no post sees it half changed; a post under way is not
  * coordinated. */
 static void
 arbiter_adopt (IrisArbiter *self, IrisReceiver *receiver, IrisCoordinate kind)

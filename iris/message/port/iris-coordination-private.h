@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The coordination: who of an arbiter's messages may run at this moment.
+ * The coordination: which of an arbiter's messages may run at this moment.
  *
  * How to use it
  * -------------
  * Poster:  submit each message as a node. IRIS_SUBMIT_START: it may run at once, the caller starts
  * it. IRIS_SUBMIT_WAIT: it waits here. IRIS_SUBMIT_REFUSED: the teardown came first. Runner:  when
- * what was started has run, finish says what starts next, and the caller starts it. Exclusive
- * messages come as a turn: the first is handed out, and the runner asks next for more, up to its
- * bound, before it finishes.
+ * a started message has run, finish says which ones start next, and the caller starts them.
+ * Exclusive messages come as a turn: the first is handed out, and the runner asks next for more, up
+ * to its bound, before it finishes.
  *
  * Who may call what: submit any thread; next and finish the thread that ran what was started.
  *

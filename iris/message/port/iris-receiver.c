@@ -250,7 +250,7 @@ exclusive_turn (gpointer data)
     }
   while (item != NULL && iris_turn_goes_on (&turn, had_come));
 
-  /* What is next keeps the receiver until it is queued, and the scheduler runs it on. */
+  /* The next message keeps the receiver until it is queued, and the scheduler runs it on. */
   if (item != NULL)
     iris_receiver_queue (self, item, exclusive_turn, exclusive_drop_turn, IRIS_ITEM_BEHIND);
 }
@@ -290,7 +290,7 @@ iris_receiver_wait_idle (IrisReceiver *self)
   pthread_mutex_unlock (&self->lock);
 }
 
-/* Parts the receiver from its port; what is on its way is still handled. */
+/* Parts the receiver from its port; messages on their way are still handled. */
 void
 iris_receiver_detach (IrisReceiver *self)
 {

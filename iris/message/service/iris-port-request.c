@@ -310,7 +310,7 @@ forward_free (gpointer data)
  * @message: a message that was not posted; its reference is taken if it floats
  * @timeout_us: how many microseconds to wait at most; less than 0 sets no limit
  * @reply_to: the port that the answer is posted to
- * @failure: (nullable): what is posted there if there is no answer; its reference is taken if it
+ * @failure: (nullable): posted there if there is no answer; its reference is taken if it
  * floats
  *
  * Posts a message whose answer comes as a message. No thread waits, so this is what handlers use.

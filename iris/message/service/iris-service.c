@@ -186,7 +186,7 @@ service_run (IrisService *self)
 /**
  * iris_service_start:
  *
- * Starts a service. What was sent to it before is handled now. A service that is stopping starts
+ * Starts a service. Messages sent to it before are handled now. A service that is stopping starts
  * again when it has stopped; one that runs goes on.
  */
 void
@@ -212,7 +212,7 @@ iris_service_start (IrisService *self)
 /**
  * iris_service_stop:
  *
- * Stops a service: what was sent before is still handled, then `handle_stop` is called, once. What
+ * Stops a service: messages sent before are still handled, then `handle_stop` is called, once. What
  * is sent later waits until it is started again. This returns at once. A service that is dropped by
  * its last owner while it runs handles no more, and is not stopped.
  */

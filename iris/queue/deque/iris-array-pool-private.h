@@ -13,7 +13,7 @@
  *    of another deque.
  *  - The thief drops what it read, because it cannot claim the position. A deque gives an array
  *    back only after it has moved its top by a compare-and-swap to numbers never used before,
- *    with the new array stored before that swap. Who read top earlier fails; who reads it later
+ *    with the new array stored before that swap. An earlier reader of top fails; a later one
  *    also reads the new array. iris_array_retire() is called after that, and nowhere else.
  *
  * Memory is bounded by what the deques held at their joint peak, for each capacity. Arrays are

@@ -73,17 +73,18 @@
  * (4) So what a waiting owner takes descends from what it waits for. It reads the word, sees that X
  *     has not ended, and swaps the very word that it read: what is public in it was forked when X
  *     was not finished, because taking that back changes the word.
- * No deadlock: who waits, waits for a task that descends from the one it runs. A task that is
- * waited for is run by a thread. Of these take one that is deepest in its tree of tasks: who runs
- * it does not wait, or would wait for a deeper one.
+ * No deadlock: a thread waits only for a descendant of the task that it runs. A task that is
+ * waited for is run by a thread. Of these take one that is deepest in its tree of tasks: its
+ * runner does not wait, or would wait for a deeper one.
  * No overflow: by (4) the frames on a C stack belong to tasks on one way from the root to a leaf,
  * each deeper than the last. So it is never deeper than the plain recursion is, but for the frames
  * of one wait (some 300 bytes) for each task that was taken while waiting.
  *
  * Sleeping. Who finds nothing there for a while announces itself in X's state, sets ASKED in the
  * thief's word, heavy fence, looks at state and stack again, and sleeps. The end of X exchanges the
- * state and wakes who had announced itself; no other thread pays. A fork or join that serves ASKED
- * goes through the tasks that its owner has stolen and wakes those who wait for them.
+ * state and wakes a thread that had announced itself; no other thread pays. A fork or join that
+ * serves ASKED goes through the tasks that its owner has stolen and wakes the threads that wait for
+ * them.
  *
  * Idle workers, likewise: before one sleeps it sets ASKED in each stack that has nothing, heavy
  * fence, and looks at all of them again (has_work_or_ask). Why no wake-up is lost: take a fork

@@ -193,7 +193,7 @@ settle (IrisForkStack *self, uint64_t word)
   iris_fence_heavy ();
   if (get_bottom (self) < split)
     split = top;
-  /* ASKED stays: the owner must tell those who sleep. */
+  /* ASKED stays: the owner must tell the sleepers. */
   iris_fork_swap (&self->ends.word, &word, word_next (word, word & IRIS_FORK_ASKED, split, top),
                   memory_order_acq_rel);
 }
@@ -283,7 +283,7 @@ sleep_for (IrisForkStack *self, IrisForkJoin *slot, IrisForkStack *thief)
     return;
   iris_fork_stack_ask (thief);
   iris_fence_heavy ();
-  /* Not asked any more: what was served may be gone, and what is forked next would not be told. */
+  /* Not asked any more: the served thief may be gone, and the next fork would not be told. */
   if (!iris_fork_stack_has_work (thief) && is_asked (thief))
     while (iris_fork_load (&self->token, memory_order_acquire) == 0)
       syscall (SYS_futex, &self->token, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);

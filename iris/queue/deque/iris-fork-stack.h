@@ -73,12 +73,12 @@ struct _IrisForkJoin
   IrisForkEnds *ends;
   uint32_t bound;  /* the word's low half is below it if the slot is private and no thread asks */
   uint32_t state;  /* atomic; of a task that was stolen */
-  void *thief;     /* atomic; the stack of who stole it */
+  void *thief;     /* atomic; the stack of the thief */
   IrisForkRun run; /* not shared while it is written: the owner writes it in front of the bottom */
   uint64_t words[IRIS_FORK_WORDS]; /* arguments, then the result */
 };
 
-/* In the frame of who forks. It is used when the stack is full and the task runs at once. */
+/* In the frame of the forker. It is used when the stack is full and the task runs at once. */
 struct _IrisForkTask
 {
   IrisForkJoin *before;

@@ -72,7 +72,7 @@
  *    (a) and (c) keeps no thread from the rest.
  *  - The lap's order: the owner changes the split's word before it stores the new bottom (release),
  *    so a thief that reads a bottom of the new lap (acquire) fails in (c).
- * The light fence is of the compiler alone, the heavy one is paid for by a thief who has nothing
+ * The light fence is of the compiler alone, the heavy one is paid for by a thief that has nothing
  * else to do (iris-atomic-private.h).
  *
  * While the owner is between the swap and the stores of a reclaim, split is below top and thieves
@@ -304,14 +304,14 @@ iris_splitqueue_begin_lap (IrisSplitQueue *self, uint64_t lap, uint64_t top, uin
       iris_splitqueue_adopt (self, word);
       next = self->own_split + lap - reclaimed;
     }
-  /* Release: who sees the split sees the swap of top. */
+  /* Release: a thread that sees the split sees the swap of top. */
   while (!atomic_compare_exchange_weak_explicit (
       &self->split, &word, iris_splitqueue_word (next) | (word & IRIS_SPLITQUEUE_ASKED),
       memory_order_release, memory_order_relaxed));
   self->own_split = next;
   self->own_word = iris_splitqueue_word (next);
   self->limit = top + self->own_array->mask;
-  /* Release: who sees a bottom of this lap sees its split. */
+  /* Release: a thread that sees a bottom of this lap sees its split. */
   atomic_store_explicit (&self->bottom, bottom + lap, memory_order_release);
 }
 

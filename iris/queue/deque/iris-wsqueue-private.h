@@ -142,7 +142,8 @@ iris_wsqueue_push (IrisWSQueue *self, void *item)
   return true;
 }
 
-/* Owner. The last item, at @bottom, against the thread that steals it: who moves top has it. */
+/* Owner. The last item, at @bottom, against the thread that steals it: the one that moves top has
+ * it. */
 static inline void *
 iris_wsqueue_take_last (IrisWSQueue *self, IrisArray *array, uint64_t top, uint64_t bottom)
 {

@@ -15,7 +15,7 @@
  * the LIFO is empty (iris-arena-private.h); the newest node, the warmest, is handed out first.
  *
  * Source: M. Michael, M. Scott, "Simple, Fast, and Practical Non-Blocking and Blocking Concurrent
- * Queue Algorithms" (PODC 1996), section 2, who keep their nodes this way.
+ * Queue Algorithms" (PODC 1996), section 2, which keep their nodes this way.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The lock-free queue: Michael and Scott's queue, with an eventcount for those who wait.
+ * The lock-free queue: Michael and Scott's queue, with an eventcount for waiting threads.
  *
  * No thread polls: one that finds nothing announces itself, looks once more, and sleeps on a futex.
  * Every push is followed by a look at the eventcount, every closing wakes all; so by the

@@ -51,7 +51,7 @@ IRIS_DEFINE_REF (IrisStack, iris_stack, iris_container_ref (&self->n_refs))
  * iris_stack_unref:
  * @self: (transfer full): a stack
  *
- * Drops a reference; the last one frees it. What is in it is not freed: that is the program's.
+ * Drops a reference; the last one frees it, but not its items, which are the program's.
  * Any thread.
  */
 void

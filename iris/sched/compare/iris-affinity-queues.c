@@ -13,7 +13,7 @@
 #include "iris/queue/iris-container-private.h"
 #include "iris/sched/compare/iris-item-proxy-private.h"
 
-/* Both queues are published: anyone may take from the deque, the place alone from its affinity
+/* Both queues are published: any worker may take from the deque, the place alone from its affinity
  * queue. */
 static void
 push_twice (IrisComparedQueues *self, IrisWorkerPool *pool, IrisWorker *worker, IrisItem *item)

@@ -185,7 +185,7 @@ generic (IrisForkJoin *fj, IrisForkFunc func, gpointer data)
  * @func: the work
  * @data: (nullable): for @func; it stays the caller's
  *
- * Forks a call of @func, for those who cannot use the macros (see IRIS_FORKABLE_1()), which are
+ * Forks a call of @func, for callers that cannot use the macros (see IRIS_FORKABLE_1()), which are
  * faster.
  *
  * Returns: (transfer none): the handle from now on, until the join
@@ -203,7 +203,7 @@ iris_fork_join_fork (IrisForkJoin *fj, IrisForkTask *task, IrisForkFunc func, gp
  * @fj: the handle
  * @task: (inout): what was forked last and not yet joined
  *
- * Sees to it that a forked call is done: runs it, or waits for who took it.
+ * Sees to it that a forked call is done: runs it, or waits for the thief.
  *
  * Returns: (transfer none): the handle from now on, as it was before the fork
  */

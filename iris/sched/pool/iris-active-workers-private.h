@@ -15,13 +15,13 @@
  * out is taken before one is made.
  *
  * A surplus worker leaves after its item. Nothing is left in private: ops->expose() opens what it
- * has to thieves, who look at its deque as before. So does a worker that begins to block; and what
- * it queues while it blocks goes where items from outside go.
+ * has to thieves, which look at its deque as before. So does a worker that begins to block; and
+ * what it queues while it blocks goes where items from outside go.
  *
  * Spares have the numbers behind the workers that were made for good. The list is filled under the
- * lock and read by anyone who has read n_spares (release, acquire). A thief that does not see a new
- * spare yet misses nothing: when that spare publishes an item from its deque, the fence that pairs
- * with the sleeper's last look is behind its making, too.
+ * lock and read by any thread that has read n_spares (release, acquire). A thief that does not see
+ * a new spare yet misses nothing: when that spare publishes an item from its deque, the fence that
+ * pairs with the sleeper's last look is behind its making, too.
  *
  * Ends: a spare is made by a worker of the pool, which is in and not confirmed, so the parking lot
  * cannot finish meanwhile; or by a thread from outside that found the pool open, under the lock

@@ -12,7 +12,7 @@
  * controller is a thread that feeds one from the other every IRIS_CONTENTION_INTERVAL_MS, and tells
  * the pool (iris_active_workers_hold_one(), iris_active_workers_unhold_one()), which counts.
  *
- * What is judged is the first of these that the kernel gives:
+ * It judges the first of these that the kernel gives:
  *   delay     of the time in which the workers wanted to run, the share that they waited for a
  *             processor (/proc/self/task/TID/schedstat);
  *   switches  how often they were taken off a processor against their will, for each second of
@@ -29,10 +29,10 @@
  * seen. If a worker that was brought back has to go again soon, the next one is brought back only
  * after twice as many calm samples: under a competitor that stays, decisions become rare.
  *
- * Idle: when all workers sleep, so does the controller, without a timeout; who was taken out stays
- * out until there is work to judge by. A worker that was woken
- * looks whether to rouse it: the controller announces that it is idle, heavy fence, looks at the
- * parking lot once more; the worker was counted as awake, light fence, looks for the announcement.
+ * Idle: when all workers sleep, so does the controller, without a timeout; a worker that was taken
+ * out stays out until there is work to judge by. A worker that was woken looks whether to rouse it:
+ * the controller announces that it is idle, heavy fence, looks at the parking lot once more; the
+ * worker was counted as awake, light fence, looks for the announcement.
  */
 #pragma once
 

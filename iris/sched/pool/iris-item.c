@@ -58,7 +58,7 @@ iris_item_set_place (IrisItem *item, gint place, IrisItemFlags flags)
  * is won by moving the item to another place (see #IrisStealPolicy), and keep items apart by it
  * (%IRIS_ITEM_KEEP_APART). Other schedulers ignore it.
  *
- * What is kept is the next power of two, so a rough number does. An item without a footprint costs
+ * The next power of two is stored, so a rough number does. An item without a footprint costs
  * the scheduler nothing; one that has it some ten nanoseconds. Declare what is large.
  */
 void
@@ -88,7 +88,7 @@ iris_item_get_footprint (const IrisItem *item)
  * @item: an item that a scheduler was given
  * @run: whether to run it, or to cancel it
  *
- * Runs or cancels an item, as the scheduler that holds it must do once. For those who write a
+ * Runs or cancels an item, as the scheduler that holds it must do once. For authors of a
  * scheduler; see #IrisSchedulerClass. The item may be gone when this returns.
  */
 void

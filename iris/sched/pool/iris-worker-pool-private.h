@@ -22,7 +22,7 @@
  *
  * Forking: the child has none of the workers, and the locks and sources are as they happened to
  * be. So a pool that was started before the fork is foreign to the child: its items are the
- * parent's, who runs them; what the child queues is refused; and giving it up touches nothing. An
+ * parent's, which runs them; what the child queues is refused; and giving it up touches nothing. An
  * item that forks finds itself on a thread that is no worker any more, and if it returns in the
  * child, the thread ends. A pool that was never started may be used by the child.
  *
@@ -70,9 +70,9 @@
 #define IRIS_SEARCH_LOOKS  4096
 
 /* How many pauses of the processor come between the first two looks; a quarter more between any
- * next two. A look takes a cache line from each worker that is at work, so who finds nothing looks
- * less and less often; and what comes late is still found within a quarter of the time that
- * it was waited for. */
+ * next two. A look takes a cache line from each worker that is at work, so a worker that finds
+ * nothing looks less and less often; and what comes late is still found within a quarter of the
+ * time that it was waited for. */
 #define IRIS_SEARCH_PAUSES 8
 
 /* How many rounds it leaves an owner to answer, before it forces a split deque open. An owner of
@@ -94,7 +94,7 @@ typedef enum
   IRIS_WORK_NONE = 0,
   IRIS_WORK_SHARED = 1 << 0,  /* any worker may run it */
   IRIS_WORK_STRICT = 1 << 1,  /* only workers of this place may */
-  IRIS_WORK_REFUSED = 1 << 2, /* instead of SHARED: any may, but the one who asks does not yet */
+  IRIS_WORK_REFUSED = 1 << 2, /* instead of SHARED: any may, but the one that asks does not yet */
 } IrisWork;
 
 /* A cell for each counter that workers keep (iris-stats-private.h). */

@@ -192,7 +192,7 @@ worker_wait (IrisWorker *self)
         {
           iris_parking_lot_cancel (&pool->parking_lot, &self->parker);
           self->backoff_ns = 0; /* that calls for a whole search */
-          /* What is there may be half-pushed by a thread that waits for this processor. */
+          /* An item may be half pushed by a thread that waits for this processor. */
           sched_yield ();
         }
       else

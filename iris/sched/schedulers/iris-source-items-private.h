@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The items of a source of a main context: anyone queues, and the source takes them in that order.
+ * The items of a source of a main context: any thread queues, and the source takes them in that
+ * order.
  *
- * Who may call what: push from any thread, who holds a reference to the context meanwhile; the
+ * Who may call what: push from any thread, which holds a reference to the context meanwhile; the
  * others the thread that owns the context, as everything that a source touches. All zeros is a list
  * without items.
  *
@@ -26,7 +27,7 @@
 
 typedef struct
 {
-  IrisLlist queued;       /* from anyone */
+  IrisLlist queued;       /* from any thread */
   IrisLlistNode *pending; /* the context's owner's: oldest first */
 } IrisSourceItems;
 

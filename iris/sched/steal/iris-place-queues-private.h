@@ -2,8 +2,8 @@
  *
  * Place queues: where the items of work-stealing places wait, and how workers find them.
  *
- * Each place has an inbox and an inbox for strict items, both open to everyone; each worker has a
- * deque. An item goes to
+ * Each place has an inbox and an inbox for strict items, both open to all threads; each worker has
+ * a deque. An item goes to
  *   - the strict inbox of its place, if it is strict;
  *   - the inbox of the place of its hint, unless its queueing worker is of that place;
  *   - the deque of the worker that queues it, otherwise;
@@ -35,7 +35,7 @@
  * laying them down ends with a publish.
  *
  * Last of all come the tasks that items of other workers have forked (iris-fork-stack-private.h),
- * those of the same place first. They are no items; who steals one runs it as an item of its own.
+ * those of the same place first. They are no items; a thief runs one as an item of its own.
  * Also that source is looked at before a worker sleeps, and its publishing is that of the parking
  * lot.
  *

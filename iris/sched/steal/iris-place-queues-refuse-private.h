@@ -40,7 +40,7 @@
  * So "every worker sleeps for good" still means that every source was seen empty, and the argument
  * of the parking lot holds unchanged. Whether V's workers are awake, asleep or stuck is never
  * relied upon; a V that has none awake is not refused in the first place, and an item that comes to
- * V wakes a sleeper of V before anyone else.
+ * V wakes a sleeper of V before any other.
  *
  * The bound: while a worker of another place is idle, an item at V that may move waits, for being
  * refused, for max-delay + IRIS_BACKOFF_MAX_NS + the time to be scheduled, at most; and if V stands
@@ -53,7 +53,7 @@
  * Orders: all words are advice, read and written relaxed. The worst that a stale one does is to
  * refuse anew, or to steal early. It cannot go on refusing: a thief that overwrites a forecast has
  * read one that was fulfilled, and does so once before it reads again; the new target lies above
- * what V has begun, so those who read it find it unfulfilled until V moves.
+ * what V has begun, so readers find it unfulfilled until V moves.
  *
  * Keeping apart
  * -------------

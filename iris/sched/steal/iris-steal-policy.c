@@ -283,8 +283,8 @@ set_word (IrisStealPolicy *self, const char *word, GError **error)
  * iris_steal_policy_parse:
  * @words: words joined by `+`: `distance` or `random`; `capped`, `half` or `one`; `costly` or
  *   `nothing`, for what is refused; `cap=N`, `move-cost=N`, `bandwidth=N` and `max-delay=N`, in the
- *   units of the properties. What is left out is as usual; of two contradictory words the last
- *   one counts.
+ *   units of the properties. Words left out have their defaults; of two contradictory words the
+ * last one counts.
  *
  * Makes a policy of what a user says; nothing at all is the usual one.
  *

@@ -21,7 +21,7 @@
  * Lifetime: an interval is pinned by its users together, by itself from being scheduled to its end,
  * and by each edge into it until that is dealt with. Edges stay in memory, with where they led as a
  * number, as long as the interval that they come from. There are no cycles: users' pins go when
- * they go (who drops the last reference to an interval that is not scheduled cancels it); the rest
+ * they go (dropping the last reference to an interval that is not scheduled cancels it); the rest
  * follows the order of happening. Freeing takes the graph's lock to leave its list; so who holds
  * the lock and found a list of edges open may look at the points that they lead to.
  *
@@ -34,7 +34,7 @@
  * they are raised. A near end that nothing leads to is lowered instead. So graphs that are built
  * forwards, or backwards, cost nothing but the comparison for each edge, and the worst case is that
  * of a search through the unhappened part of the graph. Two points of one lock: it is held during
- * the search, and delays those who add and free, not those who run.
+ * the search, and delays threads that add and free, not those that run.
  *
  * Source: intervals with points, edges and locks: N. Matsakis and Th. Gross, "A Time-Aware Type
  * System for Data-Race Protection and Guaranteed Initialization" (OOPSLA 2010); place hints: Th.

@@ -442,7 +442,8 @@ hold_back_for_parent (IrisInterval *self, IrisInterval *parent, gboolean *is_hel
   if (self->parent_serial != 0)
     {
       g_set_error (error, IRIS_INTERVAL_ERROR, IRIS_INTERVAL_ERROR_HAS_PARENT,
-                   "The interval “%s” has a parent already", self->name);
+                   "The interval “%s” has a parent already; an interval has one parent at most",
+                   self->name);
       return FALSE;
     }
   if (!iris_interval_graph_allow (self->graph, &its[IRIS_INTERVAL_START],

@@ -2,7 +2,7 @@
  *
  * The lock, as seen by what waits for it.
  *
- * Whose is what: the core says who holds the lock; the fields behind it are the holder's, and
+ * Whose is what: the core knows the holder of the lock; the fields behind it are the holder's, and
  * reach the next one with the lock. Counters have one writer at a time for the same reason.
  */
 #pragma once

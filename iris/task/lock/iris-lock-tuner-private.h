@@ -6,7 +6,7 @@
  * atomic any thread.
  *
  * How it works: a round of trials, hot and plain in turn, IRIS_LOCK_TRIAL_LENGTH hand-overs each.
- * What is measured is how long the lock is occupied by a hand-over and the critical section behind
+ * It measures how long a hand-over occupies the lock, with the critical section behind
  * it: from the release that hands over until the next release. The clock stands while no thread
  * waits, so that what a lock costs that is seldom contended is not mixed up with how seldom that
  * is. The medians of the trials are compared; the new way must be faster by a part in

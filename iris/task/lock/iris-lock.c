@@ -275,8 +275,8 @@ iris_lock_pass_on_later (IrisLock *self)
 /**
  * iris_lock_try_acquire:
  *
- * Takes the lock if it is free, and not reserved for who has waited long. May be called from any
- * thread, workers included; the thread that has it calls iris_lock_release().
+ * Takes the lock if it is free, and not reserved for a thread that has waited long. May be called
+ * from any thread, workers included; the thread that has it calls iris_lock_release().
  *
  * Returns: whether the caller has the lock now
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The monitor: ports for those who work, and messages turned into what is shown.
+ * The monitor: ports for the work, and messages turned into progress shown.
  */
 #include "iris/task/progress/iris-progress-monitor.h"
 
@@ -10,7 +10,7 @@
 /**
  * IrisProgressMonitor:
  *
- * Shows people how far work has come, in whichever way: who implements it decides.
+ * Shows people how far work has come, in whichever way the implementation chooses.
  *
  * Work is watched through a port, to which messages of #IrisProgressMessageType are posted from any
  * thread; processes do that by themselves. A monitor is used in one main context, the

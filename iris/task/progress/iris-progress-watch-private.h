@@ -2,7 +2,7 @@
  *
  * The whole of a watch.
  *
- * Who holds whom: who does the work holds the port, the port its receiver, the receiver the watch.
+ * References: the work holds the port, the port its receiver, the receiver the watch.
  * The monitor holds port and watch until the end is told. The watch knows both the monitor and the
  * task weakly.
  */

@@ -92,7 +92,7 @@ static const Fence pairs[][2] = {
   { full, iris_fence_heavy },
 };
 
-START_TEST (of_two_who_store_and_look_one_sees_the_other)
+START_TEST (of_two_threads_that_store_and_look_one_sees_the_other)
 {
   iris_fence_init ();
   for (int i = 0; i < N_RUNS; i++)
@@ -140,7 +140,7 @@ main (void)
   int n = G_N_ELEMENTS (pairs);
 
   tcase_add_test (all, the_choice_of_the_fence_is_made_once);
-  tcase_add_loop_test (all, of_two_who_store_and_look_one_sees_the_other, 0, n);
+  tcase_add_loop_test (all, of_two_threads_that_store_and_look_one_sees_the_other, 0, n);
   tcase_add_loop_test (all, of_two_one_sees_the_other_without_the_kernels_help, 0, n);
   tcase_add_test (all, a_counter_adds);
   suite_add_tcase (suite, all);

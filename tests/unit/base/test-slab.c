@@ -139,7 +139,7 @@ free_abroad_and_alloc (void *data)
   void *own;
 
   objects_free (self);
-  /* They do not become the property of who freed them. */
+  /* They do not become the property of the thread that freed them. */
   own = iris_slab_alloc (self->klass, &home);
   for (int i = 0; i < self->n; i++)
     ck_assert_ptr_ne (own, self->object[i]);

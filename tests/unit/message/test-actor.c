@@ -72,30 +72,30 @@ typedef struct
   guint n_wrong;
   gint latest[N_POSTERS];
   _Atomic guint n_notified;
-} Book;
+} Record;
 
 static void
 notified (gpointer data)
 {
-  atomic_fetch_add (&((Book *) data)->n_notified, 1);
+  atomic_fetch_add (&((Record *) data)->n_notified, 1);
 }
 
 static void
-keep_book (IrisMessage *message, gpointer data)
+keep_record (IrisMessage *message, gpointer data)
 {
-  Book *book = data;
+  Record *record = data;
   gint poster = message->what % N_POSTERS, number = message->what / N_POSTERS;
 
-  if (atomic_fetch_add (&book->inside, 1) != 0 || number != book->latest[poster] + 1)
-    book->n_wrong++;
-  book->latest[poster] = number;
-  book->n_handled++;
-  atomic_fetch_sub (&book->inside, 1);
+  if (atomic_fetch_add (&record->inside, 1) != 0 || number != record->latest[poster] + 1)
+    record->n_wrong++;
+  record->latest[poster] = number;
+  record->n_handled++;
+  atomic_fetch_sub (&record->inside, 1);
 }
 
 typedef struct
 {
-  Book *book;
+  Record *record;
   gint index;
 } Poster;
 
@@ -105,7 +105,7 @@ post_numbers (gpointer data)
   Poster *poster = data;
 
   for (gint i = 0; i < N_EACH; i++)
-    serial_post (&poster->book->serial, iris_message_new (i * N_POSTERS + poster->index));
+    serial_post (&poster->record->serial, iris_message_new (i * N_POSTERS + poster->index));
 
   return NULL;
 }
@@ -114,24 +114,24 @@ START_TEST (every_message_is_handled_once_alone_and_in_its_sender_s_order)
 {
   int face = _i / CORE_TEST_N_CLASSES;
   IrisScheduler *scheduler = core_test_make_class (_i % CORE_TEST_N_CLASSES);
-  Book book = { .latest = { -1, -1, -1, -1 } };
+  Record record = { .latest = { -1, -1, -1, -1 } };
   GThread *threads[N_POSTERS];
   Poster posters[N_POSTERS];
 
-  book.serial = serial_new (face, scheduler, keep_book, &book, notified);
+  record.serial = serial_new (face, scheduler, keep_record, &record, notified);
   for (gint i = 0; i < N_POSTERS; i++)
     {
-      posters[i] = (Poster){ &book, i };
+      posters[i] = (Poster){ &record, i };
       threads[i] = g_thread_new ("poster", post_numbers, &posters[i]);
     }
   for (gint i = 0; i < N_POSTERS; i++)
     g_thread_join (threads[i]);
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
-  ck_assert_uint_eq (book.n_handled, N_POSTERS * N_EACH);
-  ck_assert_uint_eq (book.n_wrong, 0);
-  ck_assert_uint_eq (atomic_load (&book.n_notified), 0);
-  serial_clear (&book.serial);
-  ck_assert_uint_eq (atomic_load (&book.n_notified), 1);
+  ck_assert_uint_eq (record.n_handled, N_POSTERS * N_EACH);
+  ck_assert_uint_eq (record.n_wrong, 0);
+  ck_assert_uint_eq (atomic_load (&record.n_notified), 0);
+  serial_clear (&record.serial);
+  ck_assert_uint_eq (atomic_load (&record.n_notified), 1);
   g_object_unref (scheduler);
 }
 END_TEST
@@ -139,15 +139,15 @@ END_TEST
 START_TEST (an_actor_that_was_given_up_handles_what_was_posted_and_goes)
 {
   IrisScheduler *scheduler = core_test_make_class (_i % CORE_TEST_N_CLASSES);
-  Book book = { .latest = { -1, -1, -1, -1 } };
+  Record record = { .latest = { -1, -1, -1, -1 } };
 
-  book.serial = serial_new (_i / CORE_TEST_N_CLASSES, scheduler, keep_book, &book, notified);
+  record.serial = serial_new (_i / CORE_TEST_N_CLASSES, scheduler, keep_record, &record, notified);
   for (gint i = 0; i < 1000; i++)
-    serial_post (&book.serial, iris_message_new (i * N_POSTERS));
-  serial_clear (&book.serial);
+    serial_post (&record.serial, iris_message_new (i * N_POSTERS));
+  serial_clear (&record.serial);
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
-  ck_assert_uint_eq (book.n_handled, 1000);
-  ck_assert_uint_eq (atomic_load (&book.n_notified), 1);
+  ck_assert_uint_eq (record.n_handled, 1000);
+  ck_assert_uint_eq (atomic_load (&record.n_notified), 1);
   g_object_unref (scheduler);
 }
 END_TEST
@@ -177,18 +177,18 @@ START_TEST (a_cancelled_scheduler_drops_the_mail_and_lets_the_actor_go)
 {
   IrisScheduler *scheduler = core_test_make_class (_i % CORE_TEST_N_CLASSES);
   _Atomic guint n_freed = 0;
-  Book book = { .n_handled = 0 };
+  Record record = { .n_handled = 0 };
 
-  book.serial = serial_new (_i / CORE_TEST_N_CLASSES, scheduler, ignore, &book, notified);
+  record.serial = serial_new (_i / CORE_TEST_N_CLASSES, scheduler, ignore, &record, notified);
   for (guint i = 0; i < 1000; i++)
-    serial_post (&book.serial, new_counted (&n_freed));
+    serial_post (&record.serial, new_counted (&n_freed));
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_CANCEL);
   ck_assert_uint_eq (atomic_load (&n_freed), 1000);
   /* At a scheduler that is no more, messages is dropped at once. */
-  serial_post (&book.serial, new_counted (&n_freed));
+  serial_post (&record.serial, new_counted (&n_freed));
   ck_assert_uint_eq (atomic_load (&n_freed), 1001);
-  serial_clear (&book.serial);
-  ck_assert_uint_eq (atomic_load (&book.n_notified), 1);
+  serial_clear (&record.serial);
+  ck_assert_uint_eq (atomic_load (&record.n_notified), 1);
   g_object_unref (scheduler);
 }
 END_TEST
@@ -198,17 +198,17 @@ START_TEST (one_message_can_wait_in_a_mailbox_several_times)
   IrisScheduler *scheduler = core_test_make_class (_i % CORE_TEST_N_CLASSES);
   _Atomic guint n_freed = 0;
   IrisMessage *message = iris_message_ref_sink (new_counted (&n_freed));
-  Book book = { .latest = { -1 } };
+  Record record = { .latest = { -1 } };
 
-  book.serial = serial_new (_i / CORE_TEST_N_CLASSES, scheduler, keep_book, &book, NULL);
+  record.serial = serial_new (_i / CORE_TEST_N_CLASSES, scheduler, keep_record, &record, NULL);
   for (guint i = 0; i < 1000; i++)
-    serial_post (&book.serial, message);
+    serial_post (&record.serial, message);
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
-  ck_assert_uint_eq (book.n_handled, 1000);
+  ck_assert_uint_eq (record.n_handled, 1000);
   ck_assert_uint_eq (atomic_load (&n_freed), 0);
   iris_message_unref (message);
   ck_assert_uint_eq (atomic_load (&n_freed), 1);
-  serial_clear (&book.serial);
+  serial_clear (&record.serial);
   g_object_unref (scheduler);
 }
 END_TEST
@@ -216,9 +216,9 @@ END_TEST
 static void
 post_to_myself (IrisMessage *message, gpointer data)
 {
-  Book *book = data;
+  Record *record = data;
 
-  book->n_handled++;
+  record->n_handled++;
   if (message->what > 0)
     iris_actor_post (iris_actor_current (), iris_message_new (message->what - 1));
 }
@@ -226,15 +226,15 @@ post_to_myself (IrisMessage *message, gpointer data)
 START_TEST (an_actor_may_post_to_itself_when_no_other_reference_is_left)
 {
   IrisScheduler *scheduler = core_test_make_class (_i);
-  Book book = { .n_handled = 0 };
-  IrisActor *actor = iris_actor_new (scheduler, post_to_myself, &book, notified);
+  Record record = { .n_handled = 0 };
+  IrisActor *actor = iris_actor_new (scheduler, post_to_myself, &record, notified);
 
   ck_assert_ptr_null (iris_actor_current ());
   iris_actor_post (actor, iris_message_new (999));
   iris_actor_unref (actor);
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
-  ck_assert_uint_eq (book.n_handled, 1000);
-  ck_assert_uint_eq (atomic_load (&book.n_notified), 1);
+  ck_assert_uint_eq (record.n_handled, 1000);
+  ck_assert_uint_eq (atomic_load (&record.n_notified), 1);
   g_object_unref (scheduler);
 }
 END_TEST

@@ -280,7 +280,7 @@ START_TEST (a_turn_that_is_spent_lets_all_concurrent_ones_go_before_the_next)
   ck_assert_int_eq (iris_coordination_finish (&c, true, &start), IRIS_COORDINATE_CONCURRENT);
   ck_assert_ptr_eq (start, &nodes[4]);
   ck_assert_ptr_eq (start->next, &nodes[5]);
-  /* What is left of the turn still holds back who comes now. */
+  /* What is left of the turn still holds back new messages. */
   ck_assert_int_eq (iris_coordination_submit (&c, IRIS_COORDINATE_CONCURRENT, &nodes[6]),
                     IRIS_SUBMIT_WAIT);
   ck_assert_int_eq (iris_coordination_finish (&c, false, &start), IRIS_COORDINATE_NOTHING);

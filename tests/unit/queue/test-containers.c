@@ -126,7 +126,7 @@ typedef struct
 {
   int met[N_ITEMS];
   int n;
-  int accepts; /* -1: everyone declines; N_ITEMS: everyone accepts */
+  int accepts; /* -1: all decline; N_ITEMS: all accept */
 } Met;
 
 static gboolean
@@ -159,7 +159,7 @@ next_turn (IrisRRobin *rrobin)
   return met.met[0];
 }
 
-START_TEST (everyone_gets_a_turn_before_anyone_gets_two)
+START_TEST (each_member_gets_a_turn_before_one_gets_two)
 {
   g_autoptr (IrisRRobin) rrobin = iris_rrobin_new (0);
 
@@ -258,7 +258,7 @@ main (void)
   tcase_add_test (tcase, one_sender_is_told_that_the_owner_rests);
   tcase_add_test (tcase, an_owner_that_does_not_rest_is_not_called);
   tcase_add_test (tcase, a_ring_of_any_capacity_takes_more_than_that);
-  tcase_add_test (tcase, everyone_gets_a_turn_before_anyone_gets_two);
+  tcase_add_test (tcase, each_member_gets_a_turn_before_one_gets_two);
   tcase_add_test (tcase, a_member_that_left_leaves_no_hole);
   tcase_add_test (tcase, a_member_that_declines_passes_the_offer_on_once_around);
   tcase_add_test (tcase, a_full_ring_takes_no_member_until_one_leaves);

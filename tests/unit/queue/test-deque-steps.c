@@ -250,7 +250,7 @@ runs_right (Run run, IrisDequeKind kind, unsigned seed, int at, bool *more)
   return right;
 }
 
-/* Stops at the first: what a broken deque does next is anybody's guess. */
+/* Stops at the first: a broken deque may do anything next. */
 static bool
 find_wrong (Run run, IrisDequeKind kind)
 {

@@ -164,7 +164,7 @@ pop_one (gpointer queue)
   return iris_queue_pop (queue);
 }
 
-START_TEST (closing_wakes_everyone_who_waits)
+START_TEST (closing_wakes_all_waiting_threads)
 {
   g_autoptr (IrisQueue) queue = makers[_i % 3]();
   GThread *waiters[N_WAITERS];
@@ -183,7 +183,7 @@ pop_or_close (gpointer queue)
   return iris_queue_timed_pop_or_close (queue, 2000);
 }
 
-START_TEST (a_wait_that_closes_wakes_everyone_else)
+START_TEST (a_wait_that_closes_wakes_all_others)
 {
   g_autoptr (IrisQueue) queue = makers[_i % 3]();
   GThread *waiters[N_WAITERS];
@@ -197,7 +197,7 @@ START_TEST (a_wait_that_closes_wakes_everyone_else)
 }
 END_TEST
 
-START_TEST (a_push_wakes_one_who_waits)
+START_TEST (a_push_wakes_one_waiting_thread)
 {
   g_autoptr (IrisQueue) queue = makers[_i % 3]();
   GThread *waiters[N_WAITERS];
@@ -270,9 +270,9 @@ main (void)
   tcase_add_loop_test (tcase, the_oldest_comes_first, 0, 3);
   tcase_add_loop_test (tcase, a_closed_queue_refuses_and_drains, 0, 3);
   tcase_add_loop_test (tcase, pop_or_close_closes_an_empty_queue, 0, 3);
-  tcase_add_loop_test (tcase, closing_wakes_everyone_who_waits, 0, 3 * N_ROUNDS);
-  tcase_add_loop_test (tcase, a_wait_that_closes_wakes_everyone_else, 0, 3);
-  tcase_add_loop_test (tcase, a_push_wakes_one_who_waits, 0, 3 * N_ROUNDS);
+  tcase_add_loop_test (tcase, closing_wakes_all_waiting_threads, 0, 3 * N_ROUNDS);
+  tcase_add_loop_test (tcase, a_wait_that_closes_wakes_all_others, 0, 3);
+  tcase_add_loop_test (tcase, a_push_wakes_one_waiting_thread, 0, 3 * N_ROUNDS);
   tcase_add_loop_test (tcase, what_is_left_in_a_queue_is_the_programs, 0, 3);
   tcase_add_loop_test (tcase, nothing_is_accepted_and_then_lost_by_closing, 0, 3);
   suite_add_tcase (suite, tcase);

@@ -198,7 +198,7 @@ START_TEST (a_strict_item_is_seen_at_its_place_alone)
 }
 END_TEST
 
-START_TEST (every_source_counts_as_work_for_everybody_who_may_take_it)
+START_TEST (every_source_counts_as_work_for_each_worker_that_may_take_it)
 {
   open_unbound (2, 1, IRIS_DEAL_OWN);
   ck_assert_int_eq (pool->ops->has_work (pool, &pool->workers[0]), IRIS_WORK_NONE);
@@ -430,7 +430,7 @@ add_case (Suite *suite, const char *name, SFun choose)
   tcase_add_test (all, a_thief_goes_to_the_nearest_place_first);
   tcase_add_test (all, equally_near_places_are_not_always_visited_in_the_same_order);
   tcase_add_test (all, a_strict_item_is_seen_at_its_place_alone);
-  tcase_add_test (all, every_source_counts_as_work_for_everybody_who_may_take_it);
+  tcase_add_test (all, every_source_counts_as_work_for_each_worker_that_may_take_it);
   if (choose == choose_chase_lev)
     tcase_add_test (all, a_thief_takes_half_of_what_it_sees_and_at_most_the_cap);
   tcase_add_test (all, taking_from_a_sibling_is_no_theft_between_places);

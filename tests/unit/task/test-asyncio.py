@@ -85,7 +85,7 @@ async def cancelling_the_coroutine_cancels_the_task():
     raise AssertionError('it went on')
 
 
-async def a_cancelled_task_cancels_who_awaits_it():
+async def a_cancelled_task_cancels_the_task_that_awaits_it():
     first = Iris.Task.new(lambda *_: None)
     task = Iris.Task.new(lambda *_: None)
     task.add_dependency(first)

@@ -158,22 +158,22 @@ END_TEST
 START_TEST (an_interval_has_one_parent_and_one_graph)
 {
   g_autoptr (IrisIntervalGraph) other = NULL;
-  g_autoptr (IrisInterval) stranger = NULL;
+  g_autoptr (IrisInterval) foreign = NULL;
   g_autoptr (GError) error = NULL;
 
   begin ();
   other = iris_interval_graph_new (scheduler);
-  stranger = iris_interval_new (other, "stranger", run, &notes[9], drop);
+  foreign = iris_interval_new (other, "foreign", run, &notes[9], drop);
   for (guint i = 0; i < 3; i++)
     make (i);
   ck_assert (iris_interval_set_parent (notes[1].interval, notes[0].interval, &error));
   ck_assert (!iris_interval_set_parent (notes[1].interval, notes[2].interval, &error));
   ck_assert (g_error_matches (error, IRIS_INTERVAL_ERROR, IRIS_INTERVAL_ERROR_HAS_PARENT));
   g_clear_error (&error);
-  ck_assert (!iris_interval_add_after (notes[1].interval, stranger, &error));
+  ck_assert (!iris_interval_add_after (notes[1].interval, foreign, &error));
   ck_assert (g_error_matches (error, IRIS_INTERVAL_ERROR, IRIS_INTERVAL_ERROR_OTHER_GRAPH));
   schedule_all (3);
-  g_clear_pointer (&stranger, iris_interval_unref);
+  g_clear_pointer (&foreign, iris_interval_unref);
   g_clear_object (&other);
   end ();
 }

@@ -389,7 +389,7 @@ END_TEST
 
 /* --- cancelling ------------------------------------------------------------------------------- */
 
-START_TEST (a_line_whose_scheduler_is_gone_is_settled_without_recursion)
+START_TEST (waiters_of_a_freed_scheduler_are_settled_without_recursion)
 {
   const guint n = 200000 / CORE_TEST_FACTOR;
   g_autoptr (IrisScheduler) scheduler = make (_i);
@@ -540,7 +540,7 @@ main (void)
                        core_test_n_kinds);
   tcase_add_test (items, a_worker_with_too_much_to_do_gives_the_lock_away);
   tcase_add_test (items, a_strict_waiter_runs_at_its_place_however_hot_the_lock);
-  tcase_add_loop_test (items, a_line_whose_scheduler_is_gone_is_settled_without_recursion, 0,
+  tcase_add_loop_test (items, waiters_of_a_freed_scheduler_are_settled_without_recursion, 0,
                        core_test_n_kinds);
   tcase_add_loop_test (items, whenever_the_scheduler_is_cancelled_each_waiter_is_settled_once, 0,
                        core_test_n_kinds);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Processes and who watches them: order, chains, room, ends at every step, and progress.
+ * Processes and their watchers: order, chains, room, ends at every step, and progress.
  */
 #include "core-test-util.h"
 #include "step-scheduler.h"

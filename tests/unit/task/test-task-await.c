@@ -57,7 +57,7 @@ awaited (GObject *source, GAsyncResult *result, gpointer data)
 }
 
 /* What GTask users complain about: data that is freed on the worker. */
-START_TEST (those_who_await_are_called_in_their_context_and_the_task_is_freed_there)
+START_TEST (callbacks_and_the_free_run_in_the_context_that_awaits)
 {
   for (guint i = 0; i < N_TASKS; i++)
     {
@@ -559,7 +559,7 @@ main (void)
 
   tcase_set_timeout (tcase, 0);
   tcase_add_checked_fixture (tcase, setup, teardown);
-  tcase_add_test (tcase, those_who_await_are_called_in_their_context_and_the_task_is_freed_there);
+  tcase_add_test (tcase, callbacks_and_the_free_run_in_the_context_that_awaits);
   tcase_add_test (tcase, a_task_that_is_over_is_awaited_all_the_same_but_not_at_once);
   tcase_add_test (tcase, a_callback_may_iterate_its_context);
   tcase_add_test (tcase, a_context_that_goes_takes_what_was_delivered_with_it);

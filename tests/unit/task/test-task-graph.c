@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Tasks that depend on tasks: order, outcomes that spread, cycles, and who holds whom.
+ * Tasks that depend on tasks: order, outcomes that spread, cycles, and references.
  */
 #include "core-test-util.h"
 #include "step-scheduler.h"
@@ -168,7 +168,7 @@ START_TEST (what_can_never_end_is_refused)
 }
 END_TEST
 
-START_TEST (edges_hold_only_who_waits)
+START_TEST (edges_hold_only_the_waiting_task)
 {
   IrisTask *dependency = task_new (tell, "a"), *dependent = task_new (tell, "b");
 
@@ -379,7 +379,7 @@ main (void)
   tcase_add_test (tcase, a_cancelled_dependency_cancels_its_dependents);
   tcase_add_test (tcase, a_dependency_that_is_dropped_without_having_run_fails_its_dependents);
   tcase_add_test (tcase, what_can_never_end_is_refused);
-  tcase_add_test (tcase, edges_hold_only_who_waits);
+  tcase_add_test (tcase, edges_hold_only_the_waiting_task);
   tcase_add_test (tcase, a_cancelled_dependent_is_let_go);
   tcase_add_test (tcase, a_long_chain_is_no_deep_stack);
   tcase_add_test (tcase, all_of_waits_for_all);

@@ -117,7 +117,7 @@ trip_make (guint at, gboolean shut)
         ck_assert_msg (g_weak_ref_get (&refs[i]) == NULL, "task %u of checkpoint %u", i, at);
       g_weak_ref_clear (&refs[i]);
     }
-  /* 3 tasks, 4 handlers, 1 who waits; and up to 2 tasks that were returned. */
+  /* 3 tasks, 4 handlers, 1 waiting thread; and up to 2 tasks that were returned. */
   ck_assert_uint_ge (trip.n_freed, 8);
   ck_assert_uint_le (trip.n_freed, 10);
 

@@ -125,7 +125,7 @@ START_TEST (file_names_that_are_not_utf8_arrive_unchanged)
 }
 END_TEST
 
-START_TEST (an_error_travels_with_code_name_and_sentence)
+START_TEST (an_error_travels_with_code_name_and_message)
 {
   g_autoptr (GError)
       error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NO_SUCH_PLACE, "there is no place 7");
@@ -144,7 +144,7 @@ START_TEST (an_error_travels_with_code_name_and_sentence)
 }
 END_TEST
 
-START_TEST (a_foreign_error_becomes_internal_and_a_long_sentence_is_cut_between_characters)
+START_TEST (a_foreign_error_becomes_internal_and_a_long_message_is_cut_between_characters)
 {
   g_autoptr (GString) text = g_string_new ("x");
   g_auto (IrisWireEncoder) encoder;
@@ -157,7 +157,7 @@ START_TEST (a_foreign_error_becomes_internal_and_a_long_sentence_is_cut_between_
   iris_wire_message_init (&message, IRIS_WIRE_ERROR_REPLY, NULL);
   iris_wire_message_set_error (&message, error);
   ck_assert_uint_eq (message.code, IRIS_WIRE_ERROR_INTERNAL);
-  ck_assert_uint_eq (message.sentence.len, 1023);
+  ck_assert_uint_eq (message.message.len, 1023);
   ck_assert (iris_wire_encode (&encoder, &message, NULL));
 }
 END_TEST
@@ -169,7 +169,7 @@ START_TEST (codes_and_names_belong_together)
       /* A number that has no meaning yet is one that this version does not know. */
       gboolean named = !g_str_equal (iris_wire_error_name (code), "unknown");
       ck_assert_uint_eq (iris_wire_error_from_name (iris_wire_error_name (code)), named ? code : 0);
-      ck_assert_uint_gt (strlen (iris_wire_error_sentence (code)), 10);
+      ck_assert_uint_gt (strlen (iris_wire_error_message (code)), 10);
     }
   ck_assert_str_eq (iris_wire_error_name (IRIS_WIRE_N_ERRORS + 1), "unknown");
   ck_assert_uint_eq (iris_wire_error_from_name ("unknown"), 0);
@@ -256,9 +256,9 @@ main (void)
   tcase_add_test (tcase, a_decoded_message_points_into_the_frames);
   tcase_add_test (tcase, absent_keys_have_their_defaults);
   tcase_add_test (tcase, file_names_that_are_not_utf8_arrive_unchanged);
-  tcase_add_test (tcase, an_error_travels_with_code_name_and_sentence);
+  tcase_add_test (tcase, an_error_travels_with_code_name_and_message);
   tcase_add_test (tcase,
-                  a_foreign_error_becomes_internal_and_a_long_sentence_is_cut_between_characters);
+                  a_foreign_error_becomes_internal_and_a_long_message_is_cut_between_characters);
   tcase_add_test (tcase, codes_and_names_belong_together);
   tcase_add_test (tcase, types_have_names_and_a_direction);
   tcase_add_test (tcase, a_message_prints_as_one_line);

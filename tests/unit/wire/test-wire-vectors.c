@@ -132,7 +132,7 @@ rewrite_body (const IrisWireMessage *message, const IrisWireLimits *limits, GErr
   g_autoptr (IrisWireStatus) status = NULL;
   g_autoptr (IrisWireServices) services = NULL;
   g_autoptr (IrisWireWorkers) workers = NULL;
-  g_autoptr (IrisWirePersistentList) kept = NULL;
+  g_autoptr (IrisWirePersistentList) persistent = NULL;
 
   switch (message->type)
     {
@@ -151,8 +151,9 @@ rewrite_body (const IrisWireMessage *message, const IrisWireLimits *limits, GErr
       return services != NULL ? iris_wire_services_encode (services, limits, error) : NULL;
     case IRIS_WIRE_LIST_REPLY:
     case IRIS_WIRE_SHOW_REPLY:
-      kept = iris_wire_persistent_list_decode (message->body, limits, error);
-      return kept != NULL ? iris_wire_persistent_list_encode (kept, limits, error) : NULL;
+      persistent = iris_wire_persistent_list_decode (message->body, limits, error);
+      return persistent != NULL ? iris_wire_persistent_list_encode (persistent, limits, error)
+                                : NULL;
     default:
       ck_abort_msg ("type 0x%02x has no body with a structure", message->type);
       return NULL;
@@ -229,23 +230,23 @@ check_items (const Vector *vector, const IrisWireMessage *message)
 
 /* Reads all endings. Returns whether they are good; `texts` says what they are. */
 static gboolean
-read_endings (const Vector *vector,
-              const IrisWireMessage *message,
-              GPtrArray *texts,
-              GError **error)
+read_completions (const Vector *vector,
+                  const IrisWireMessage *message,
+                  GPtrArray *texts,
+                  GError **error)
 {
   g_auto (IrisWireCompletionsBuilder) builder;
   IrisWireCompletionsIter iter;
-  IrisWireMessage ending;
+  IrisWireMessage completion;
   GError *problem = NULL;
 
   iris_wire_completions_builder_init (&builder, &vector->limits);
   if (!iris_wire_completions_iter_init (&iter, message->body, &vector->limits, error))
     return FALSE;
-  while (iris_wire_completions_iter_next (&iter, &ending, &problem))
+  while (iris_wire_completions_iter_next (&iter, &completion, &problem))
     {
-      g_ptr_array_add (texts, iris_wire_message_to_string (&ending));
-      ck_assert (iris_wire_completions_builder_add (&builder, &ending, NULL));
+      g_ptr_array_add (texts, iris_wire_message_to_string (&completion));
+      ck_assert (iris_wire_completions_builder_add (&builder, &completion, NULL));
     }
   if (problem != NULL)
     {
@@ -259,13 +260,13 @@ read_endings (const Vector *vector,
 }
 
 static void
-check_endings (const Vector *vector, const IrisWireMessage *message)
+check_completions (const Vector *vector, const IrisWireMessage *message)
 {
   JsonArray *items = json_object_get_array_member (vector->json, "items");
   g_autoptr (GPtrArray) texts = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (GError) error = NULL;
 
-  ck_assert_msg (read_endings (vector, message, texts, &error), "%s: %s", vector->name,
+  ck_assert_msg (read_completions (vector, message, texts, &error), "%s: %s", vector->name,
                  error != NULL ? error->message : "");
   ck_assert_uint_eq (texts->len, json_array_get_length (items));
   for (guint i = 0; i < texts->len; i++)
@@ -304,7 +305,7 @@ check_valid (const Vector *vector)
   ck_assert_str_eq (text, text_member (vector->json, "text"));
   check_encoded (vector, &message);
   if (message.type == IRIS_WIRE_COMPLETIONS)
-    check_endings (vector, &message);
+    check_completions (vector, &message);
   else if (json_object_has_member (vector->json, "items"))
     check_items (vector, &message);
   if (json_object_has_member (vector->json, "value"))
@@ -330,7 +331,7 @@ check_invalid (const Vector *vector)
   else if (in_body && message.type == IRIS_WIRE_COMPLETIONS)
     {
       g_autoptr (GPtrArray) texts = g_ptr_array_new_with_free_func (g_free);
-      ck_assert (!read_endings (vector, &message, texts, &error));
+      ck_assert (!read_completions (vector, &message, texts, &error));
     }
   else if (in_body)
     {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The ledger: the accepted items of a client, and their ends.
+ * The history: the accepted items of a client, and their ends.
  */
-#include "soak-ledger.h"
+#include "soak-history.h"
 
 void
-soak_ledger_init (SoakLedger *self, SoakFigures *figures)
+soak_history_init (SoakHistory *self, SoakFigures *figures)
 {
-  *self = (SoakLedger){ .figures = figures,
-                        .entries = g_array_new (FALSE, TRUE, sizeof (SoakEntry)),
-                        .sent = g_hash_table_new (NULL, NULL),
-                        .payload = g_string_new (NULL) };
+  *self = (SoakHistory){ .figures = figures,
+                         .entries = g_array_new (FALSE, TRUE, sizeof (SoakEntry)),
+                         .sent = g_hash_table_new (NULL, NULL),
+                         .payload = g_string_new (NULL) };
 }
 
 void
-soak_ledger_clear (SoakLedger *self)
+soak_history_clear (SoakHistory *self)
 {
   g_array_unref (self->entries);
   g_hash_table_unref (self->sent);
@@ -22,7 +22,7 @@ soak_ledger_clear (SoakLedger *self)
 }
 
 static void
-write_payload (SoakLedger *self, guint index)
+write_payload (SoakHistory *self, guint index)
 {
   g_string_printf (self->payload, "item-%u", index);
   for (gsize i = 0; i < self->padding; i++)
@@ -31,20 +31,20 @@ write_payload (SoakLedger *self, guint index)
 
 /* The next item: the caller may add to it, and must send it next. */
 void
-soak_ledger_fill (SoakLedger *self,
-                  Client *client,
-                  IrisWireMessage *item,
-                  const char *service,
-                  guint klass)
+soak_history_fill (SoakHistory *self,
+                   Client *client,
+                   IrisWireMessage *item,
+                   const char *service,
+                   guint klass)
 {
   SoakEntry entry = { .plain = strcmp (service, "command") != 0 };
   write_payload (self, self->entries->len);
   g_array_append_val (self->entries, entry);
-  kept_fill (client, item, service, entry.plain ? self->payload->str : "", klass);
+  persistent_fill (client, item, service, entry.plain ? self->payload->str : "", klass);
 }
 
 void
-soak_ledger_send (SoakLedger *self, Client *client, const IrisWireMessage *item)
+soak_history_send (SoakHistory *self, Client *client, const IrisWireMessage *item)
 {
   g_hash_table_insert (self->sent, GSIZE_TO_POINTER (message_get_id (item)),
                        GUINT_TO_POINTER (self->entries->len - 1));
@@ -53,7 +53,7 @@ soak_ledger_send (SoakLedger *self, Client *client, const IrisWireMessage *item)
 }
 
 static void
-take_result (SoakLedger *self, guint index, const IrisWireMessage *message)
+take_result (SoakHistory *self, guint index, const IrisWireMessage *message)
 {
   SoakEntry *entry = &g_array_index (self->entries, SoakEntry, index);
   g_autofree char *said = iris_wire_message_to_string (message);
@@ -69,7 +69,7 @@ take_result (SoakLedger *self, guint index, const IrisWireMessage *message)
 /* Enters @message, an answer on this connection. An error that ends an item leaves its entry open,
  * to be demanded later. Returns the entry, or NULL. */
 SoakEntry *
-soak_ledger_take (SoakLedger *self, const IrisWireMessage *message)
+soak_history_take (SoakHistory *self, const IrisWireMessage *message)
 {
   gpointer value = NULL;
   if (!g_hash_table_lookup_extended (self->sent, GSIZE_TO_POINTER (message_get_id (message)), NULL,
@@ -97,7 +97,7 @@ soak_ledger_take (SoakLedger *self, const IrisWireMessage *message)
 
 /* Items that were sent and not accepted are not owed. */
 void
-soak_ledger_forget_connection (SoakLedger *self)
+soak_history_forget_connection (SoakHistory *self)
 {
   g_hash_table_remove_all (self->sent);
   self->open = 0;
@@ -105,7 +105,7 @@ soak_ledger_forget_connection (SoakLedger *self)
 
 /* Fetches every accepted item without an end, and asserts that it is there. */
 void
-soak_ledger_demand (SoakLedger *self, const char *front)
+soak_history_demand (SoakHistory *self, const char *front)
 {
   g_autoptr (Client) client = client_hello (front);
   for (guint i = 0; i < self->entries->len; i++)
@@ -113,7 +113,7 @@ soak_ledger_demand (SoakLedger *self, const char *front)
       const SoakEntry *entry = &g_array_index (self->entries, SoakEntry, i);
       if (entry->item == 0 || entry->ends > 0)
         continue;
-      const IrisWireMessage *answer = kept_fetch (client, entry->item, GIVE_UP_MS);
+      const IrisWireMessage *answer = persistent_fetch (client, entry->item, GIVE_UP_MS);
       g_autofree char *said = iris_wire_message_to_string (answer);
       ck_assert_msg (answer->type == IRIS_WIRE_RESULT, "item %" G_GUINT64_FORMAT " came to %s",
                      entry->item, said);
