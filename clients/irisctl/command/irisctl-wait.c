@@ -3,7 +3,7 @@
  * irisctl wait, result: until persistent items have ended.
  *
  * irisd is asked about several items at a time, so that what has ended is told at once whatever
- * stands before it, and about no more than a few, since each question under way takes a credit.
+ * stands before it, and about no more than a few, since each call under way takes a credit.
  */
 #include "clients/irisctl/input/irisctl-filter.h"
 #include "clients/irisctl/output/irisctl-json.h"
