@@ -37,12 +37,9 @@
 #include <iris/sched/schedulers/iris-place-scheduler.h>
 #include <iris/sched/schedulers/iris-wsscheduler.h>
 #include <iris/sched/schedulers/iris-default-scheduler.h>
-#include <iris/sched/iris-scheduler-threads.h>
 #include <iris/sched/iris-work-handle.h>
 #include <iris/sched/parallel/iris-fork-join.h>
 #include <iris/message/iris-message.h>
-#include <iris/message/iris-message-error.h>
-#include <iris/message/iris-message-values.h>
 #include <iris/message/port/iris-receiver.h>
 #include <iris/message/port/iris-port-limit.h>
 #include <iris/message/port/iris-port.h>

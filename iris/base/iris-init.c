@@ -2,9 +2,7 @@
  *
  * Initialisation: what the first use of the library does anyway.
  */
-#define IRIS_INSIDE
 #include "iris/base/iris-init.h"
-#undef IRIS_INSIDE
 
 #include "iris/base/iris-debug-private.h"
 

@@ -8,7 +8,6 @@
 
 G_BEGIN_DECLS
 
-IRIS_AVAILABLE_IN_ALL
-void iris_init (void);
+IRIS_AVAILABLE_IN_ALL void iris_init (void);
 
 G_END_DECLS

@@ -9,10 +9,8 @@
 
 #include "iris/base/memory/iris-slab-private.h"
 #include "iris/message/iris-pending-private.h"
-#define IRIS_INSIDE
 #include "iris/message/iris-message.h"
 #include "iris/sched/pool/iris-item.h"
-#undef IRIS_INSIDE
 
 /* What few messages have; made when it is needed. */
 typedef struct
@@ -41,7 +39,6 @@ typedef struct
 G_STATIC_ASSERT (sizeof (IrisMessageReal) == 128);
 
 void iris_message_free (IrisMessageReal *self);
-void iris_message_copy_values (IrisMessage *copy, const IrisMessage *original);
 
 static inline bool
 iris_message_is_sealed (IrisMessageReal *self)

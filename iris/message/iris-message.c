@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The message: memory from slabs, counted references, one typed value.
+ * The message: memory from slabs, counted references, one typed value, and named ones, in a table
+ * that is made with the first.
+ *
+ * Before a message is posted its values are its maker's; after that they do not change, so any
+ * thread may read them without a lock.
  *
  * The reference count is atomic, but a sole owner does not pay for that: a count of 1 that its
  * owner reads cannot be changed by any other thread.
  */
 #include "iris/message/iris-message-private.h"
+
+#include "iris/base/iris-ref-private.h"
 
 #include <gobject/gvaluecollector.h>
 
@@ -68,9 +74,7 @@ iris_message_new_sunk (gint what)
  * @type: the type of the value
  * @...: the value, as g_object_set() would take it
  *
- * Makes a message that carries a value.
- *
- * Returns: (transfer full): a message with a floating reference
+ * Returns: (transfer full): a message that carries a value, with a floating reference
  */
 IrisMessage *
 iris_message_new_data (gint what, GType type, ...)
@@ -95,19 +99,11 @@ iris_message_new_data (gint what, GType type, ...)
 /**
  * iris_message_ref:
  *
- * Adds a reference. May be called from any thread.
- *
- * Returns: (transfer full): the message
+ * Returns: (transfer full): the message, with one more reference; any thread may call it
  */
-IrisMessage *
-iris_message_ref (IrisMessage *self)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-
-  atomic_fetch_add_explicit (&real (self)->ref_count, 1, memory_order_relaxed);
-
-  return self;
-}
+IRIS_DEFINE_REF (IrisMessage,
+                 iris_message,
+                 atomic_fetch_add_explicit (&real (self)->ref_count, 1, memory_order_relaxed))
 
 /**
  * iris_message_ref_sink:
@@ -188,12 +184,21 @@ IrisMessage *
 iris_message_copy (const IrisMessage *self)
 {
   IrisMessage *copy;
+  IrisMessageMore *more;
+  GHashTableIter iter;
+  gpointer name, value;
 
   g_return_val_if_fail (self != NULL, NULL);
 
+  more = real (self)->more;
   copy = iris_message_new (self->what);
   iris_message_set_data (copy, iris_message_get_data (self));
-  iris_message_copy_values (copy, self);
+  if (more != NULL && more->values != NULL)
+    {
+      g_hash_table_iter_init (&iter, more->values);
+      while (g_hash_table_iter_next (&iter, &name, &value))
+        iris_message_set_value (copy, name, value);
+    }
 
   return copy;
 }
@@ -252,3 +257,500 @@ iris_message_set_data (IrisMessage *self, const GValue *value)
       g_value_copy (value, data);
     }
 }
+
+static GHashTable *
+get_table (const IrisMessage *self)
+{
+  IrisMessageMore *more = real (self)->more;
+
+  return more != NULL ? more->values : NULL;
+}
+
+/* NULL when there is none of that name. */
+static const GValue *
+message_lookup (const IrisMessage *self, const char *name)
+{
+  GHashTable *table = get_table (self);
+
+  return table != NULL ? g_hash_table_lookup (table, name) : NULL;
+}
+
+static void
+value_free (gpointer data)
+{
+  g_value_unset (data);
+  g_free (data);
+}
+
+/* An unset value under @name, in place of what was there. */
+static GValue *
+message_add_value (IrisMessage *self, const char *name)
+{
+  IrisMessageMore *more = iris_message_need_more ((IrisMessageReal *) self);
+  GValue *value = g_new0 (GValue, 1);
+
+  if (more->values == NULL)
+    more->values = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, value_free);
+  g_hash_table_replace (more->values, g_strdup (name), value);
+
+  return value;
+}
+
+/**
+ * iris_message_new_items: (skip)
+ * @what: what the message is about
+ * @name: (nullable): the first name
+ * @type: the type of its value
+ * @...: the value as g_object_set() would take it; then more names, types and values; then %NULL
+ *
+ * Returns: (transfer full): a message that carries named values, with a floating reference
+ */
+IrisMessage *
+iris_message_new_items (gint what, const char *name, GType type, ...)
+{
+  IrisMessage *self = iris_message_new (what);
+  va_list args;
+
+  va_start (args, type);
+  while (name != NULL)
+    {
+      GValue value = G_VALUE_INIT;
+      g_autofree char *error = NULL;
+
+      G_VALUE_COLLECT_INIT (&value, type, args, 0, &error);
+      if (error != NULL)
+        {
+          /* As the collector demands, the value is not unset; and what follows cannot be read. */
+          g_critical ("iris: no value of type %s: %s", g_type_name (type), error);
+          break;
+        }
+      iris_message_set_value (self, name, &value);
+      g_value_unset (&value);
+      name = va_arg (args, const char *);
+      if (name != NULL)
+        type = va_arg (args, GType);
+    }
+  va_end (args);
+
+  return self;
+}
+
+/**
+ * iris_message_count_names:
+ *
+ * Tells how many named values the message carries.
+ */
+guint
+iris_message_count_names (const IrisMessage *self)
+{
+  GHashTable *table;
+
+  g_return_val_if_fail (self != NULL, 0);
+
+  table = get_table (self);
+  return table != NULL ? g_hash_table_size (table) : 0;
+}
+
+/**
+ * iris_message_is_empty:
+ *
+ * Tells whether the message carries neither data nor named values.
+ */
+gboolean
+iris_message_is_empty (const IrisMessage *self)
+{
+  g_return_val_if_fail (self != NULL, TRUE);
+
+  return iris_message_get_data (self) == NULL && iris_message_count_names (self) == 0;
+}
+
+/**
+ * iris_message_contains:
+ *
+ * Tells whether the message carries a value of that name.
+ */
+gboolean
+iris_message_contains (const IrisMessage *self, const char *name)
+{
+  g_return_val_if_fail (self != NULL, FALSE);
+  g_return_val_if_fail (name != NULL, FALSE);
+
+  return message_lookup (self, name) != NULL;
+}
+
+/**
+ * iris_message_get_value:
+ * @value: (out caller-allocates): %G_VALUE_INIT; initialised and set to a copy
+ *
+ * Gets a copy of a named value.
+ *
+ * Returns: whether there is one; if not, @value is left as it was
+ */
+gboolean
+iris_message_get_value (const IrisMessage *self, const char *name, GValue *value)
+{
+  const GValue *found;
+
+  g_return_val_if_fail (self != NULL, FALSE);
+  g_return_val_if_fail (name != NULL, FALSE);
+  g_return_val_if_fail (value != NULL, FALSE);
+
+  found = message_lookup (self, name);
+  if (found == NULL)
+    return FALSE;
+  g_value_init (value, G_VALUE_TYPE (found));
+  g_value_copy (found, value);
+
+  return TRUE;
+}
+
+/**
+ * iris_message_set_value:
+ * @self: a message that was not posted
+ * @value: a value, which is copied
+ *
+ * Gives the message a named value, in place of the one of that name.
+ */
+void
+iris_message_set_value (IrisMessage *self, const char *name, const GValue *value)
+{
+  GValue *copy;
+
+  g_return_if_fail (self != NULL);
+  g_return_if_fail (name != NULL);
+  g_return_if_fail (G_IS_VALUE (value));
+  g_return_if_fail (!iris_message_is_sealed ((IrisMessageReal *) self));
+
+  copy = message_add_value (self, name);
+  g_value_init (copy, G_VALUE_TYPE (value));
+  g_value_copy (value, copy);
+}
+
+/* The value if it is of the type, or NULL and a word about it. */
+static const GValue *
+get_typed (const IrisMessage *self, const char *name, GType type)
+{
+  const GValue *value;
+
+  g_return_val_if_fail (self != NULL, NULL);
+  g_return_val_if_fail (name != NULL, NULL);
+
+  value = message_lookup (self, name);
+  if (value == NULL)
+    g_critical ("iris: the message has no value named \"%s\"", name);
+  else if (!g_value_type_compatible (G_VALUE_TYPE (value), type))
+    g_critical ("iris: the value named \"%s\" is a %s, not a %s", name, G_VALUE_TYPE_NAME (value),
+                g_type_name (type));
+  else
+    return value;
+
+  return NULL;
+}
+
+/* Room for a value of the type; NULL if the message was posted. */
+static GValue *
+set_typed (IrisMessage *self, const char *name, GType type)
+{
+  g_return_val_if_fail (self != NULL, NULL);
+  g_return_val_if_fail (name != NULL, NULL);
+  g_return_val_if_fail (!iris_message_is_sealed ((IrisMessageReal *) self), NULL);
+
+  return g_value_init (message_add_value (self, name), type);
+}
+
+/* A pointer with a destroy notify, as a boxed value: copies of it share it. */
+typedef struct
+{
+  gpointer pointer;
+  GDestroyNotify notify;
+} OwnedPointer;
+
+static void
+owned_pointer_clear (gpointer data)
+{
+  OwnedPointer *self = data;
+
+  self->notify (self->pointer);
+}
+
+static gpointer
+owned_pointer_copy (gpointer data)
+{
+  return g_atomic_rc_box_acquire (data);
+}
+
+static void
+owned_pointer_free (gpointer data)
+{
+  g_atomic_rc_box_release_full (data, owned_pointer_clear);
+}
+
+static GType
+owned_pointer_get_type (void)
+{
+  static gsize type;
+
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, g_boxed_type_register_static ("IrisOwnedPointer", owned_pointer_copy,
+                                                            owned_pointer_free));
+
+  return type;
+}
+
+/**
+ * iris_message_get_string:
+ * @name: the name of a value that the message carries; it is a programmer's error if it does not
+ *
+ * Returns: (transfer none) (nullable): the string, which is the message's; %NULL if there is none
+ */
+const char *
+iris_message_get_string (const IrisMessage *self, const char *name)
+{
+  const GValue *value = get_typed (self, name, G_TYPE_STRING);
+
+  return value != NULL ? g_value_get_string (value) : NULL;
+}
+
+/**
+ * iris_message_set_string:
+ * @self: a message that was not posted
+ * @value: (nullable): a string, which is copied
+ *
+ * Gives the message a named value, in place of the one of that name.
+ */
+void
+iris_message_set_string (IrisMessage *self, const char *name, const char *value)
+{
+  GValue *room = set_typed (self, name, G_TYPE_STRING);
+
+  if (room != NULL)
+    g_value_set_string (room, value);
+}
+
+/* The getter and the setter of a type that is passed by value. */
+#define TYPED(kind, type, gtype, value_kind)                                     \
+  type iris_message_get_##kind (const IrisMessage *self, const char *name)       \
+  {                                                                              \
+    const GValue *value = get_typed (self, name, gtype);                         \
+                                                                                 \
+    return value != NULL ? g_value_get_##value_kind (value) : 0;                 \
+  }                                                                              \
+                                                                                 \
+  void iris_message_set_##kind (IrisMessage *self, const char *name, type value) \
+  {                                                                              \
+    GValue *room = set_typed (self, name, gtype);                                \
+                                                                                 \
+    if (room != NULL)                                                            \
+      g_value_set_##value_kind (room, value);                                    \
+  }
+
+/**
+ * iris_message_get_int:
+ *
+ * As iris_message_get_string(); 0 if there is none.
+ */
+/**
+ * iris_message_set_int:
+ *
+ * As iris_message_set_string().
+ */
+TYPED (int, gint, G_TYPE_INT, int)
+
+/**
+ * iris_message_get_int64:
+ *
+ * As iris_message_get_string(); 0 if there is none.
+ */
+/**
+ * iris_message_set_int64:
+ *
+ * As iris_message_set_string().
+ */
+TYPED (int64, gint64, G_TYPE_INT64, int64)
+
+/**
+ * iris_message_get_float:
+ *
+ * As iris_message_get_string(); 0 if there is none.
+ */
+/**
+ * iris_message_set_float:
+ *
+ * As iris_message_set_string().
+ */
+TYPED (float, gfloat, G_TYPE_FLOAT, float)
+
+/**
+ * iris_message_get_double:
+ *
+ * As iris_message_get_string(); 0 if there is none.
+ */
+/**
+ * iris_message_set_double:
+ *
+ * As iris_message_set_string().
+ */
+TYPED (double, gdouble, G_TYPE_DOUBLE, double)
+
+/**
+ * iris_message_get_long:
+ *
+ * As iris_message_get_string(); 0 if there is none.
+ */
+/**
+ * iris_message_set_long:
+ *
+ * As iris_message_set_string().
+ */
+TYPED (long, glong, G_TYPE_LONG, long)
+
+/**
+ * iris_message_get_ulong:
+ *
+ * As iris_message_get_string(); 0 if there is none.
+ */
+/**
+ * iris_message_set_ulong:
+ *
+ * As iris_message_set_string().
+ */
+TYPED (ulong, gulong, G_TYPE_ULONG, ulong)
+
+/**
+ * iris_message_get_char:
+ *
+ * As iris_message_get_string(); 0 if there is none.
+ */
+/**
+ * iris_message_set_char:
+ *
+ * As iris_message_set_string().
+ */
+TYPED (char, gchar, G_TYPE_CHAR, schar)
+
+/**
+ * iris_message_get_uchar:
+ *
+ * As iris_message_get_string(); 0 if there is none.
+ */
+/**
+ * iris_message_set_uchar:
+ *
+ * As iris_message_set_string().
+ */
+TYPED (uchar, guchar, G_TYPE_UCHAR, uchar)
+
+/**
+ * iris_message_get_boolean:
+ *
+ * As iris_message_get_string(); %FALSE if there is none.
+ */
+/**
+ * iris_message_set_boolean:
+ *
+ * As iris_message_set_string().
+ */
+TYPED (boolean, gboolean, G_TYPE_BOOLEAN, boolean)
+
+/**
+ * iris_message_get_object:
+ * @name: the name of a value that the message carries; it is a programmer's error if it does not
+ *
+ * Returns: (transfer none) (nullable): the object; %NULL if there is none
+ */
+GObject *
+iris_message_get_object (const IrisMessage *self, const char *name)
+{
+  const GValue *value = get_typed (self, name, G_TYPE_OBJECT);
+
+  return value != NULL ? g_value_get_object (value) : NULL;
+}
+
+/**
+ * iris_message_set_object:
+ * @self: a message that was not posted
+ * @value: (nullable): an object, to which the message takes a reference
+ *
+ * Gives the message a named value, in place of the one of that name.
+ */
+void
+iris_message_set_object (IrisMessage *self, const char *name, GObject *value)
+{
+  GValue *room = set_typed (self, name, G_TYPE_OBJECT);
+
+  if (room != NULL)
+    g_value_set_object (room, value);
+}
+
+/**
+ * iris_message_get_pointer: (skip)
+ * @name: the name of a value that the message carries; it is a programmer's error if it does not
+ *
+ * Returns: (transfer none) (nullable): the pointer; %NULL if there is none
+ */
+gpointer
+iris_message_get_pointer (const IrisMessage *self, const char *name)
+{
+  const GValue *value = self != NULL && name != NULL ? message_lookup (self, name) : NULL;
+
+  if (value != NULL && G_VALUE_HOLDS (value, owned_pointer_get_type ()))
+    return ((const OwnedPointer *) g_value_get_boxed (value))->pointer;
+  value = get_typed (self, name, G_TYPE_POINTER);
+
+  return value != NULL ? g_value_get_pointer (value) : NULL;
+}
+
+/**
+ * iris_message_set_pointer: (skip)
+ * @self: a message that was not posted
+ * @value: (nullable): a pointer, which the message does not own
+ *
+ * Gives the message a named value, in place of the one of that name.
+ */
+void
+iris_message_set_pointer (IrisMessage *self, const char *name, gpointer value)
+{
+  GValue *room = set_typed (self, name, G_TYPE_POINTER);
+
+  if (room != NULL)
+    g_value_set_pointer (room, value);
+}
+
+/**
+ * iris_message_set_pointer_full: (skip)
+ * @self: a message that was not posted
+ * @value: (nullable): a pointer
+ * @notify: called with @value when no message carries it any more
+ *
+ * Gives the message a pointer that it owns. Copies of the message share it, and @notify is called
+ * once.
+ */
+void
+iris_message_set_pointer_full (IrisMessage *self,
+                               const char *name,
+                               gpointer value,
+                               GDestroyNotify notify)
+{
+  GValue *room;
+  OwnedPointer *owned;
+
+  g_return_if_fail (notify != NULL);
+
+  room = set_typed (self, name, owned_pointer_get_type ());
+  if (room == NULL)
+    return;
+  owned = g_atomic_rc_box_new (OwnedPointer);
+  owned->pointer = value;
+  owned->notify = notify;
+  g_value_take_boxed (room, owned);
+}
+
+/**
+ * iris_message_error_quark:
+ *
+ * Returns: the domain of the errors of messages, whose codes are those of [error@MessageError]
+ */
+/* The formatter would put spaces into the name. */
+/* clang-format off */
+G_DEFINE_QUARK (iris-message-error-quark, iris_message_error)
+/* clang-format on */

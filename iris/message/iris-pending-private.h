@@ -10,11 +10,9 @@
 #pragma once
 
 #include "iris/base/iris-atomic-private.h"
-#define IRIS_INSIDE
-#include "iris/message/iris-message-error.h"
+#include "iris/message/iris-message.h"
 #include "iris/message/iris-message.h"
 #include "iris/message/iris-timer.h"
-#undef IRIS_INSIDE
 
 typedef struct _IrisPending IrisPending;
 

@@ -6,9 +6,7 @@
 
 #include <stdbool.h>
 
-#define IRIS_INSIDE
 #include "iris/message/iris-timer.h"
-#undef IRIS_INSIDE
 
 /* Whether the calling thread is that of the timers. It must not wait for others: what it posts
  * waits for room without it (iris-bounded-buffer-private.h), and it drops schedulers as a worker

@@ -16,6 +16,7 @@
  */
 #include "iris/message/iris-timer-private.h"
 
+#include "iris/base/iris-ref-private.h"
 #include "iris/base/iris-atomic-private.h"
 #include "iris/sched/pool/iris-worker-pool-private.h"
 
@@ -46,19 +47,11 @@ static guint64 n_made;
 /**
  * iris_timer_ref:
  *
- * Adds a reference. May be called from any thread.
- *
- * Returns: (transfer full): the timer
+ * Returns: (transfer full): the timer, with one more reference; any thread may call it
  */
-IrisTimer *
-iris_timer_ref (IrisTimer *self)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-
-  atomic_fetch_add_explicit (&self->ref_count, 1, memory_order_relaxed);
-
-  return self;
-}
+IRIS_DEFINE_REF (IrisTimer,
+                 iris_timer,
+                 atomic_fetch_add_explicit (&self->ref_count, 1, memory_order_relaxed))
 
 /**
  * iris_timer_unref:

@@ -19,16 +19,11 @@ G_BEGIN_DECLS
  */
 typedef struct _IrisTimer IrisTimer;
 
-IRIS_AVAILABLE_IN_ALL
-GType iris_timer_get_type (void);
-IRIS_AVAILABLE_IN_ALL
-IrisTimer *iris_timer_ref (IrisTimer *self);
-IRIS_AVAILABLE_IN_ALL
-void iris_timer_unref (IrisTimer *self);
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_timer_cancel (IrisTimer *self);
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_timer_is_active (IrisTimer *self);
+IRIS_AVAILABLE_IN_ALL GType iris_timer_get_type (void);
+IRIS_AVAILABLE_IN_ALL IrisTimer *iris_timer_ref (IrisTimer *self);
+IRIS_AVAILABLE_IN_ALL void iris_timer_unref (IrisTimer *self);
+IRIS_AVAILABLE_IN_ALL gboolean iris_timer_cancel (IrisTimer *self);
+IRIS_AVAILABLE_IN_ALL gboolean iris_timer_is_active (IrisTimer *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisTimer, iris_timer_unref)
 

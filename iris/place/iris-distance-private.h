@@ -7,8 +7,6 @@
 #include <glib.h>
 #include <hwloc.h>
 
-G_BEGIN_DECLS
-
 /* What a latency of the hardware is cut to; the kernel's own table ends at 255. */
 #define IRIS_DISTANCE_MAX 65535
 
@@ -17,5 +15,3 @@ typedef struct _IrisDistances IrisDistances;
 IrisDistances *iris_distances_new (hwloc_topology_t hwloc, GPtrArray *cpusets);
 void iris_distances_free (IrisDistances *self);
 guint iris_distances_get (const IrisDistances *self, guint a, guint b);
-
-G_END_DECLS

@@ -7,11 +7,9 @@
 #include <hwloc.h>
 #include <sched.h>
 
-#include <iris/place/topology/iris-level-private.h>
+#include <iris/place/topology/iris-topology-private.h>
 #include <iris/place/iris-place.h>
 #include <iris/place/iris-places.h>
-
-G_BEGIN_DECLS
 
 /* Nothing here changes once its IrisPlaces was returned to the thread that made it. */
 struct _IrisPlace
@@ -39,5 +37,3 @@ void iris_place_clear (IrisPlace *self);
 
 guint64 iris_place_measure_cache (hwloc_topology_t hwloc, hwloc_const_cpuset_t cpus);
 gboolean iris_place_get_cpu_set (const IrisPlace *self, cpu_set_t *set);
-
-G_END_DECLS

@@ -368,9 +368,8 @@ iris_places_new_unbound (guint n_places, guint workers_per_place)
 /**
  * iris_places_get_topology:
  *
- * What is divided.
- *
- * Returns: (transfer none) (nullable): a topology; %NULL if the places are not tied to hardware
+ * Returns: (transfer none) (nullable): the topology that is divided; %NULL if the places are not
+ *   tied to hardware
  */
 IrisTopology *
 iris_places_get_topology (IrisPlaces *self)
@@ -415,9 +414,7 @@ iris_places_get_bind (IrisPlaces *self)
 /**
  * iris_places_get_n_places:
  *
- * How many places there are.
- *
- * Returns: a number of at least 1
+ * Returns: how many places there are, at least 1
  */
 guint
 iris_places_get_n_places (IrisPlaces *self)
@@ -430,9 +427,7 @@ iris_places_get_n_places (IrisPlaces *self)
 /**
  * iris_places_get_n_workers:
  *
- * How many workers all places have together.
- *
- * Returns: a number, at least that of the places
+ * Returns: how many workers all places have together
  */
 guint
 iris_places_get_n_workers (IrisPlaces *self)
@@ -482,8 +477,6 @@ iris_places_lookup (IrisPlaces *self, const char *name_or_number)
 /**
  * iris_places_for_cpu:
  * @cpu: a cpu, by the kernel's number, as sched_getcpu() gives it
- *
- * Finds the place that holds a cpu.
  *
  * Returns: (transfer none) (nullable): the place, or %NULL if none holds it
  */

@@ -32,50 +32,38 @@ typedef enum
 } IrisBind;
 
 #define IRIS_TYPE_BIND (iris_bind_get_type ())
-IRIS_AVAILABLE_IN_ALL
-GType iris_bind_get_type (void);
+IRIS_AVAILABLE_IN_ALL GType iris_bind_get_type (void);
 
 #define IRIS_TYPE_PLACES (iris_places_get_type ())
 IRIS_AVAILABLE_IN_ALL
 G_DECLARE_FINAL_TYPE (IrisPlaces, iris_places, IRIS, PLACES, GObject)
 
-IRIS_AVAILABLE_IN_ALL
-IrisPlaces *iris_places_new (IrisTopology *topology, const char *level, GError **error);
-IRIS_AVAILABLE_IN_ALL
-IrisPlaces *iris_places_new_full (IrisTopology *topology,
-                                  const char *level,
-                                  guint n_workers,
-                                  IrisBind bind,
-                                  GError **error);
-IRIS_AVAILABLE_IN_ALL
-IrisPlaces *iris_places_new_for_cpusets (IrisTopology *topology,
-                                         const char *const *cpusets,
-                                         guint n_workers,
-                                         IrisBind bind,
-                                         GError **error);
-IRIS_AVAILABLE_IN_ALL
-IrisPlaces *iris_places_new_unbound (guint n_places, guint workers_per_place);
-IRIS_AVAILABLE_IN_ALL
-IrisTopology *iris_places_get_topology (IrisPlaces *self);
-IRIS_AVAILABLE_IN_ALL
-const char *iris_places_get_level (IrisPlaces *self);
-IRIS_AVAILABLE_IN_ALL
-IrisBind iris_places_get_bind (IrisPlaces *self);
-IRIS_AVAILABLE_IN_ALL
-guint iris_places_get_n_places (IrisPlaces *self);
-IRIS_AVAILABLE_IN_ALL
-guint iris_places_get_n_workers (IrisPlaces *self);
-IRIS_AVAILABLE_IN_ALL
-IrisPlace *iris_places_get_place (IrisPlaces *self, guint id);
-IRIS_AVAILABLE_IN_ALL
-IrisPlace *iris_places_lookup (IrisPlaces *self, const char *name_or_number);
-IRIS_AVAILABLE_IN_ALL
-IrisPlace *iris_places_for_cpu (IrisPlaces *self, guint cpu);
-IRIS_AVAILABLE_IN_ALL
-IrisPlace *iris_places_for_memory_node (IrisPlaces *self, guint node);
-IRIS_AVAILABLE_IN_ALL
-gint iris_places_find_memory (IrisPlaces *self, gconstpointer memory, gsize size, GError **error);
-IRIS_AVAILABLE_IN_ALL
-guint iris_places_get_distance (IrisPlaces *self, guint a, guint b);
+IRIS_AVAILABLE_IN_ALL IrisPlaces *
+iris_places_new (IrisTopology *topology, const char *level, GError **error);
+IRIS_AVAILABLE_IN_ALL IrisPlaces *iris_places_new_full (IrisTopology *topology,
+                                                        const char *level,
+                                                        guint n_workers,
+                                                        IrisBind bind,
+                                                        GError **error);
+IRIS_AVAILABLE_IN_ALL IrisPlaces *iris_places_new_for_cpusets (IrisTopology *topology,
+                                                               const char *const *cpusets,
+                                                               guint n_workers,
+                                                               IrisBind bind,
+                                                               GError **error);
+IRIS_AVAILABLE_IN_ALL IrisPlaces *iris_places_new_unbound (guint n_places, guint workers_per_place);
+IRIS_AVAILABLE_IN_ALL IrisTopology *iris_places_get_topology (IrisPlaces *self);
+IRIS_AVAILABLE_IN_ALL const char *iris_places_get_level (IrisPlaces *self);
+IRIS_AVAILABLE_IN_ALL IrisBind iris_places_get_bind (IrisPlaces *self);
+IRIS_AVAILABLE_IN_ALL guint iris_places_get_n_places (IrisPlaces *self);
+IRIS_AVAILABLE_IN_ALL guint iris_places_get_n_workers (IrisPlaces *self);
+IRIS_AVAILABLE_IN_ALL IrisPlace *iris_places_get_place (IrisPlaces *self, guint id);
+IRIS_AVAILABLE_IN_ALL IrisPlace *iris_places_lookup (IrisPlaces *self, const char *name_or_number);
+IRIS_AVAILABLE_IN_ALL IrisPlace *iris_places_for_cpu (IrisPlaces *self, guint cpu);
+IRIS_AVAILABLE_IN_ALL IrisPlace *iris_places_for_memory_node (IrisPlaces *self, guint node);
+IRIS_AVAILABLE_IN_ALL gint iris_places_find_memory (IrisPlaces *self,
+                                                    gconstpointer memory,
+                                                    gsize size,
+                                                    GError **error);
+IRIS_AVAILABLE_IN_ALL guint iris_places_get_distance (IrisPlaces *self, guint a, guint b);
 
 G_END_DECLS

@@ -4,9 +4,7 @@
  */
 #pragma once
 
-#include <iris/place/topology/iris-level-private.h>
-
-G_BEGIN_DECLS
+#include <iris/place/topology/iris-topology-private.h>
 
 /* "auto" makes no place larger than this as long as there are smaller units to choose. */
 #define IRIS_PLAN_AUTO_WORKERS 16
@@ -35,5 +33,3 @@ void iris_plan_free (IrisPlan *plan);
 guint *iris_plan_spread (const guint *cpus, guint n_units, guint n_workers);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisPlan, iris_plan_free)
-
-G_END_DECLS

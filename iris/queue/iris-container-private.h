@@ -8,6 +8,7 @@
 #pragma once
 
 #include "iris/base/iris-atomic-private.h"
+#include "iris/base/iris-ref-private.h"
 
 #include <glib.h>
 #include <stdlib.h>

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Any of the deques behind one set of calls, so that a scheduler can be given one to choose.
+ * Any of the deques behind one set of calls, for the public face and for comparisons. A scheduler
+ * that is not compared calls its deque directly.
  *
  * Who may call what: push, take, take_oldest, poll, offer, expose and has_private the owner alone;
  * steal, force and get_length any thread; init and clear while no other thread looks. Items are
  * pointers other than NULL. The arguments why it is safe are in the headers of the kinds.
  *
- * The kind is chosen once, so the branch on it is predicted. Chase and Lev's deque and the split
- * deque are asked for first and inlined; the others stand out of line, so that their code does not
- * crowd the registers of its callers.
+ * The kind is chosen once, so the branch on it is predicted.
  *
  * Only the split deque has a private part. For the others everything is public at once, and
  * exposing and forcing do nothing.
@@ -26,9 +25,7 @@
 #include "iris/queue/deque/iris-splitqueue-private.h"
 #include "iris/queue/deque/iris-wsqueue-private.h"
 
-typedef struct IrisDequeCore IrisDequeCore;
-
-struct IrisDequeCore
+typedef struct
 {
   union
   {
@@ -40,7 +37,7 @@ struct IrisDequeCore
     IrisIdemQueue idempotent;
   };
   IrisDequeKind kind;
-};
+} IrisDequeCore;
 
 /* Whether push may say no although there is memory. */
 static inline bool
@@ -102,121 +99,63 @@ iris_deque_core_init (IrisDequeCore *self, IrisDequeKind kind, IrisArrayPool *po
   return iris_deque_core_init_full (self, kind, pool, capacities[kind], 0);
 }
 
+/* Calls the function of the kind and returns what it returns. */
+#define IRIS_DEQUE_CALL(function, ...)                                     \
+  if (iris_likely (self->kind == IRIS_DEQUE_CHASE_LEV))                    \
+    return iris_wsqueue_##function (&self->chase_lev, ##__VA_ARGS__);      \
+  if (iris_likely (self->kind == IRIS_DEQUE_SPLIT))                        \
+    return iris_splitqueue_##function (&self->split, ##__VA_ARGS__);       \
+  switch ((int) self->kind)                                                \
+    {                                                                      \
+    case IRIS_DEQUE_ABP:                                                   \
+      return iris_abpqueue_##function (&self->abp, ##__VA_ARGS__);         \
+    case IRIS_DEQUE_STEAL_HALF:                                            \
+      return iris_halfqueue_##function (&self->half, ##__VA_ARGS__);       \
+    case IRIS_DEQUE_LOCKED:                                                \
+      return iris_locked_deque_##function (&self->locked, ##__VA_ARGS__);  \
+    default:                                                               \
+      return iris_idemqueue_##function (&self->idempotent, ##__VA_ARGS__); \
+    }
+
 static inline void
 iris_deque_core_clear (IrisDequeCore *self)
 {
-  switch (self->kind)
-    {
-    case IRIS_DEQUE_CHASE_LEV:
-      iris_wsqueue_clear (&self->chase_lev);
-      break;
-    case IRIS_DEQUE_SPLIT:
-      iris_splitqueue_clear (&self->split);
-      break;
-    case IRIS_DEQUE_ABP:
-      iris_abpqueue_clear (&self->abp);
-      break;
-    case IRIS_DEQUE_STEAL_HALF:
-      iris_halfqueue_clear (&self->half);
-      break;
-    case IRIS_DEQUE_LOCKED:
-      iris_locked_deque_clear (&self->locked);
-      break;
-    case IRIS_DEQUE_IDEMPOTENT:
-      iris_idemqueue_clear (&self->idempotent);
-      break;
-    }
-}
-
-static __attribute__ ((noinline, unused)) bool
-iris_deque_core_push_other (IrisDequeCore *self, void *item)
-{
-  switch (self->kind)
-    {
-    case IRIS_DEQUE_CHASE_LEV:
-      return iris_wsqueue_push (&self->chase_lev, item);
-    case IRIS_DEQUE_SPLIT:
-      return iris_splitqueue_push (&self->split, item);
-    case IRIS_DEQUE_ABP:
-      return iris_abpqueue_push (&self->abp, item);
-    case IRIS_DEQUE_STEAL_HALF:
-      return iris_halfqueue_push (&self->half, item);
-    case IRIS_DEQUE_LOCKED:
-      return iris_locked_deque_push (&self->locked, item);
-    case IRIS_DEQUE_IDEMPOTENT:
-      return iris_idemqueue_push (&self->idempotent, item);
-    }
-
-  return false;
+  IRIS_DEQUE_CALL (clear)
 }
 
 /* Owner. */
 static inline bool
 iris_deque_core_push (IrisDequeCore *self, void *item)
 {
-  if (iris_likely (self->kind == IRIS_DEQUE_CHASE_LEV))
-    return iris_wsqueue_push (&self->chase_lev, item);
-  if (iris_likely (self->kind == IRIS_DEQUE_SPLIT))
-    return iris_splitqueue_push (&self->split, item);
-
-  return iris_deque_core_push_other (self, item);
-}
-
-static __attribute__ ((noinline, unused)) void *
-iris_deque_core_take_other (IrisDequeCore *self)
-{
-  switch (self->kind)
-    {
-    case IRIS_DEQUE_CHASE_LEV:
-      return iris_wsqueue_take (&self->chase_lev);
-    case IRIS_DEQUE_SPLIT:
-      return iris_splitqueue_take (&self->split);
-    case IRIS_DEQUE_ABP:
-      return iris_abpqueue_take (&self->abp);
-    case IRIS_DEQUE_STEAL_HALF:
-      return iris_halfqueue_take (&self->half);
-    case IRIS_DEQUE_LOCKED:
-      return iris_locked_deque_take (&self->locked);
-    case IRIS_DEQUE_IDEMPOTENT:
-      return iris_idemqueue_take (&self->idempotent);
-    }
-
-  return NULL;
+  IRIS_DEQUE_CALL (push, item)
 }
 
 /* Owner. The newest item, or NULL. */
 static inline void *
 iris_deque_core_take (IrisDequeCore *self)
 {
-  if (iris_likely (self->kind == IRIS_DEQUE_CHASE_LEV))
-    return iris_wsqueue_take (&self->chase_lev);
-  if (iris_likely (self->kind == IRIS_DEQUE_SPLIT))
-    return iris_splitqueue_take (&self->split);
-
-  return iris_deque_core_take_other (self);
+  IRIS_DEQUE_CALL (take)
 }
 
 /* Owner. The oldest item, or NULL. */
 static inline void *
 iris_deque_core_take_oldest (IrisDequeCore *self)
 {
-  switch (self->kind)
-    {
-    case IRIS_DEQUE_CHASE_LEV:
-      return iris_wsqueue_take_oldest (&self->chase_lev);
-    case IRIS_DEQUE_SPLIT:
-      return iris_splitqueue_take_oldest (&self->split);
-    case IRIS_DEQUE_ABP:
-      return iris_abpqueue_take_oldest (&self->abp);
-    case IRIS_DEQUE_STEAL_HALF:
-      return iris_halfqueue_take_oldest (&self->half);
-    case IRIS_DEQUE_LOCKED:
-      return iris_locked_deque_take_oldest (&self->locked);
-    case IRIS_DEQUE_IDEMPOTENT:
-      return iris_idemqueue_take_oldest (&self->idempotent);
-    }
+  IRIS_DEQUE_CALL (take_oldest)
+}
 
-  return NULL;
+/* Any thread. How many items there are; already wrong when it returns. */
+static inline uint64_t
+iris_deque_core_get_length (IrisDequeCore *self)
+{
+  IRIS_DEQUE_CALL (get_length)
+}
+
+/* Whether one steal may give several items. */
+static inline bool
+iris_deque_kind_steals_many (IrisDequeKind kind)
+{
+  return kind != IRIS_DEQUE_CHASE_LEV && kind != IRIS_DEQUE_ABP;
 }
 
 /* Any thread. Up to @max items, and up to half (rounded up) of what may be stolen, into @items,
@@ -225,51 +164,27 @@ iris_deque_core_take_oldest (IrisDequeCore *self)
 static inline IrisStealResult
 iris_deque_core_steal (IrisDequeCore *self, void **items, uint64_t max, uint64_t *n)
 {
-  IrisStealResult result = IRIS_STEAL_EMPTY;
+  IrisStealResult result;
 
-  switch (self->kind)
+  switch ((int) self->kind)
     {
-    case IRIS_DEQUE_CHASE_LEV:
-      result = iris_wsqueue_steal (&self->chase_lev, items);
-      break;
     case IRIS_DEQUE_SPLIT:
       return iris_splitqueue_steal (&self->split, items, max, n);
-    case IRIS_DEQUE_ABP:
-      result = iris_abpqueue_steal (&self->abp, items);
-      break;
     case IRIS_DEQUE_STEAL_HALF:
       return iris_halfqueue_steal (&self->half, items, max, n);
     case IRIS_DEQUE_LOCKED:
       return iris_locked_deque_steal (&self->locked, items, max, n);
     case IRIS_DEQUE_IDEMPOTENT:
       return iris_idemqueue_steal (&self->idempotent, items, max, n);
+    case IRIS_DEQUE_ABP:
+      result = iris_abpqueue_steal (&self->abp, items);
+      break;
+    default:
+      result = iris_wsqueue_steal (&self->chase_lev, items);
     }
   *n = result == IRIS_STEAL_TAKEN;
 
   return result;
-}
-
-/* Any thread. How many items there are; already wrong when it returns. */
-static inline uint64_t
-iris_deque_core_get_length (IrisDequeCore *self)
-{
-  switch (self->kind)
-    {
-    case IRIS_DEQUE_CHASE_LEV:
-      return (uint64_t) iris_wsqueue_get_length (&self->chase_lev);
-    case IRIS_DEQUE_SPLIT:
-      return iris_splitqueue_get_length (&self->split);
-    case IRIS_DEQUE_ABP:
-      return iris_abpqueue_get_length (&self->abp);
-    case IRIS_DEQUE_STEAL_HALF:
-      return iris_halfqueue_get_length (&self->half);
-    case IRIS_DEQUE_LOCKED:
-      return iris_locked_deque_get_length (&self->locked);
-    case IRIS_DEQUE_IDEMPOTENT:
-      return iris_idemqueue_get_length (&self->idempotent);
-    }
-
-  return 0;
 }
 
 /* Any thread. How many of them may be stolen now. */
@@ -300,11 +215,4 @@ static inline bool
 iris_deque_core_force (IrisDequeCore *self)
 {
   return self->kind == IRIS_DEQUE_SPLIT && iris_splitqueue_force (&self->split);
-}
-
-/* Whether one steal may give several items. */
-static inline bool
-iris_deque_kind_steals_many (IrisDequeKind kind)
-{
-  return kind != IRIS_DEQUE_CHASE_LEV && kind != IRIS_DEQUE_ABP;
 }

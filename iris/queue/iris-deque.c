@@ -2,9 +2,7 @@
  *
  * The deque for programs: a thin face of the cores, with a pool of arrays for all of them.
  */
-#define IRIS_INSIDE
 #include "iris/queue/iris-deque.h"
-#undef IRIS_INSIDE
 
 #include "iris/queue/iris-deque-private.h"
 
@@ -91,9 +89,7 @@ iris_deque_free (IrisDeque *self)
 /**
  * iris_deque_get_kind: (skip)
  *
- * Any thread may call it.
- *
- * Returns: how the deque works inside
+ * Returns: how the deque works inside; any thread may ask
  */
 IrisDequeKind
 iris_deque_get_kind (IrisDeque *self)

@@ -90,19 +90,9 @@ iris_mpsc_new (void)
 /**
  * iris_mpsc_ref:
  *
- * Adds a reference. Any thread.
- *
- * Returns: (transfer full): @self
+ * Returns: (transfer full): @self, with one more reference; any thread may call it
  */
-IrisMpsc *
-iris_mpsc_ref (IrisMpsc *self)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-
-  iris_container_ref (&self->n_refs);
-
-  return self;
-}
+IRIS_DEFINE_REF (IrisMpsc, iris_mpsc, iris_container_ref (&self->n_refs))
 
 /**
  * iris_mpsc_unref:

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the queues of the library share: the locked queue's constructor, and deadlines.
+ * What the queues of the library share: deadlines.
  */
 #pragma once
 
 #include "iris/queue/iris-queue.h"
-
-IrisQueue *iris_locked_queue_new (void);
 
 /* The moment, in microseconds of the monotonic clock, at which @timeout has passed; G_MAXINT64
  * when it never does. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The abstract queue: checks what comes from outside, and asks the class.
+ * The abstract queue, which checks what comes from outside and asks the class, and the default one.
  */
 #include "iris/queue/iris-queue-private.h"
 
@@ -52,19 +52,6 @@ iris_queue_init (IrisQueue *self)
 }
 
 /**
- * iris_queue_new:
- *
- * Makes the default queue. It is a list under a lock; waiting threads sleep.
- *
- * Returns: (transfer full): an empty queue
- */
-IrisQueue *
-iris_queue_new (void)
-{
-  return iris_locked_queue_new ();
-}
-
-/**
  * iris_queue_push:
  * @item: (not nullable): what to append; the queue does not take ownership
  *
@@ -84,9 +71,8 @@ iris_queue_push (IrisQueue *self, gpointer item)
 /**
  * iris_queue_pop:
  *
- * Takes the oldest item; waits while there is none.
- *
- * Returns: (transfer none) (nullable): the item, or %NULL when the queue is closed and empty
+ * Returns: (transfer none) (nullable): the oldest item, for which it waits, or %NULL when the queue
+ *   is closed and empty
  */
 gpointer
 iris_queue_pop (IrisQueue *self)
@@ -99,9 +85,7 @@ iris_queue_pop (IrisQueue *self)
 /**
  * iris_queue_try_pop:
  *
- * Takes the oldest item, without waiting.
- *
- * Returns: (transfer none) (nullable): the item, or %NULL when there is none
+ * Returns: (transfer none) (nullable): the oldest item, or %NULL when there is none; does not wait
  */
 gpointer
 iris_queue_try_pop (IrisQueue *self)
@@ -198,4 +182,181 @@ iris_queue_is_closed (IrisQueue *self)
   g_return_val_if_fail (IRIS_IS_QUEUE (self), FALSE);
 
   return IRIS_QUEUE_GET_CLASS (self)->is_closed (self);
+}
+
+/* --- the default queue: a list and a condition under one lock ---
+ *
+ * Any thread may call anything. Everything is under the lock, also the count of those who wait, so
+ * a push that no thread waits for makes no system call. A woken thread looks again: the item may be
+ * another thread's by then, and then it goes on waiting until its own deadline. */
+
+#define IRIS_TYPE_LOCKED_QUEUE (iris_locked_queue_get_type ())
+G_DECLARE_FINAL_TYPE (IrisLockedQueue, iris_locked_queue, IRIS, LOCKED_QUEUE, IrisQueue)
+
+struct _IrisLockedQueue
+{
+  IrisQueue parent_instance;
+
+  GMutex lock;
+  GCond pushed_or_closed;
+  /* Under the lock. */
+  GQueue items;
+  guint n_waiting;
+  gboolean closed;
+};
+
+G_DEFINE_FINAL_TYPE (IrisLockedQueue, iris_locked_queue, IRIS_TYPE_QUEUE)
+
+static gboolean
+iris_locked_queue_push (IrisQueue *queue, gpointer item)
+{
+  IrisLockedQueue *self = IRIS_LOCKED_QUEUE (queue);
+  gboolean accepted;
+
+  g_mutex_lock (&self->lock);
+  accepted = !self->closed;
+  if (accepted)
+    g_queue_push_tail (&self->items, item);
+  if (accepted && self->n_waiting != 0)
+    g_cond_signal (&self->pushed_or_closed);
+  g_mutex_unlock (&self->lock);
+
+  return accepted;
+}
+
+/* Under the lock. FALSE when the deadline has passed. */
+static gboolean
+locked_queue_wait (IrisLockedQueue *self, gint64 deadline)
+{
+  gboolean in_time = TRUE;
+
+  self->n_waiting++;
+  if (deadline == G_MAXINT64)
+    g_cond_wait (&self->pushed_or_closed, &self->lock);
+  else
+    in_time = g_cond_wait_until (&self->pushed_or_closed, &self->lock, deadline);
+  self->n_waiting--;
+
+  return in_time;
+}
+
+/* Under the lock. */
+static void
+locked_queue_close (IrisLockedQueue *self)
+{
+  self->closed = TRUE;
+  g_cond_broadcast (&self->pushed_or_closed);
+}
+
+static gpointer
+locked_queue_pop (IrisLockedQueue *self, gint64 timeout, gboolean or_close)
+{
+  gint64 deadline = timeout != 0 ? iris_queue_deadline (timeout) : 0;
+  gboolean in_time = timeout != 0;
+  gpointer item;
+
+  g_mutex_lock (&self->lock);
+  while (in_time && g_queue_is_empty (&self->items) && !self->closed)
+    in_time = locked_queue_wait (self, deadline);
+  item = g_queue_pop_head (&self->items);
+  if (item == NULL && or_close && !self->closed)
+    locked_queue_close (self);
+  g_mutex_unlock (&self->lock);
+
+  return item;
+}
+
+static gpointer
+iris_locked_queue_timed_pop (IrisQueue *queue, gint64 timeout)
+{
+  return locked_queue_pop (IRIS_LOCKED_QUEUE (queue), timeout, FALSE);
+}
+
+static gpointer
+iris_locked_queue_timed_pop_or_close (IrisQueue *queue, gint64 timeout)
+{
+  return locked_queue_pop (IRIS_LOCKED_QUEUE (queue), timeout, TRUE);
+}
+
+static void
+iris_locked_queue_close (IrisQueue *queue)
+{
+  IrisLockedQueue *self = IRIS_LOCKED_QUEUE (queue);
+
+  g_mutex_lock (&self->lock);
+  locked_queue_close (self);
+  g_mutex_unlock (&self->lock);
+}
+
+static guint
+iris_locked_queue_get_length (IrisQueue *queue)
+{
+  IrisLockedQueue *self = IRIS_LOCKED_QUEUE (queue);
+  guint length;
+
+  g_mutex_lock (&self->lock);
+  length = self->items.length;
+  g_mutex_unlock (&self->lock);
+
+  return length;
+}
+
+static gboolean
+iris_locked_queue_is_closed (IrisQueue *queue)
+{
+  IrisLockedQueue *self = IRIS_LOCKED_QUEUE (queue);
+  gboolean closed;
+
+  g_mutex_lock (&self->lock);
+  closed = self->closed;
+  g_mutex_unlock (&self->lock);
+
+  return closed;
+}
+
+static void
+iris_locked_queue_finalize (GObject *object)
+{
+  IrisLockedQueue *self = IRIS_LOCKED_QUEUE (object);
+
+  g_queue_clear (&self->items);
+  g_cond_clear (&self->pushed_or_closed);
+  g_mutex_clear (&self->lock);
+
+  G_OBJECT_CLASS (iris_locked_queue_parent_class)->finalize (object);
+}
+
+static void
+iris_locked_queue_class_init (IrisLockedQueueClass *klass)
+{
+  IrisQueueClass *queue_class = IRIS_QUEUE_CLASS (klass);
+
+  G_OBJECT_CLASS (klass)->finalize = iris_locked_queue_finalize;
+  queue_class->push = iris_locked_queue_push;
+  queue_class->timed_pop = iris_locked_queue_timed_pop;
+  queue_class->timed_pop_or_close = iris_locked_queue_timed_pop_or_close;
+  queue_class->close = iris_locked_queue_close;
+  queue_class->get_length = iris_locked_queue_get_length;
+  queue_class->is_closed = iris_locked_queue_is_closed;
+}
+
+static void
+iris_locked_queue_init (IrisLockedQueue *self)
+{
+  g_mutex_init (&self->lock);
+  g_cond_init (&self->pushed_or_closed);
+  g_queue_init (&self->items);
+}
+
+/**
+ * iris_queue_new:
+ *
+ * Makes the default queue. It is a list under a lock; waiting threads sleep.
+ *
+ * Returns: (transfer full): an empty queue
+ */
+IrisQueue *
+iris_queue_new (void)
+{
+  return g_object_new (IRIS_TYPE_LOCKED_QUEUE, NULL);
 }

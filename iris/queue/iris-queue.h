@@ -46,25 +46,15 @@ struct _IrisQueueClass
   gpointer padding[7];
 };
 
-IRIS_AVAILABLE_IN_ALL
-IrisQueue *iris_queue_new (void);
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_queue_push (IrisQueue *self, gpointer item);
-IRIS_AVAILABLE_IN_ALL
-gpointer iris_queue_pop (IrisQueue *self);
-IRIS_AVAILABLE_IN_ALL
-gpointer iris_queue_try_pop (IrisQueue *self);
-IRIS_AVAILABLE_IN_ALL
-gpointer iris_queue_timed_pop (IrisQueue *self, gint64 timeout);
-IRIS_AVAILABLE_IN_ALL
-gpointer iris_queue_try_pop_or_close (IrisQueue *self);
-IRIS_AVAILABLE_IN_ALL
-gpointer iris_queue_timed_pop_or_close (IrisQueue *self, gint64 timeout);
-IRIS_AVAILABLE_IN_ALL
-void iris_queue_close (IrisQueue *self);
-IRIS_AVAILABLE_IN_ALL
-guint iris_queue_get_length (IrisQueue *self);
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_queue_is_closed (IrisQueue *self);
+IRIS_AVAILABLE_IN_ALL IrisQueue *iris_queue_new (void);
+IRIS_AVAILABLE_IN_ALL gboolean iris_queue_push (IrisQueue *self, gpointer item);
+IRIS_AVAILABLE_IN_ALL gpointer iris_queue_pop (IrisQueue *self);
+IRIS_AVAILABLE_IN_ALL gpointer iris_queue_try_pop (IrisQueue *self);
+IRIS_AVAILABLE_IN_ALL gpointer iris_queue_timed_pop (IrisQueue *self, gint64 timeout);
+IRIS_AVAILABLE_IN_ALL gpointer iris_queue_try_pop_or_close (IrisQueue *self);
+IRIS_AVAILABLE_IN_ALL gpointer iris_queue_timed_pop_or_close (IrisQueue *self, gint64 timeout);
+IRIS_AVAILABLE_IN_ALL void iris_queue_close (IrisQueue *self);
+IRIS_AVAILABLE_IN_ALL guint iris_queue_get_length (IrisQueue *self);
+IRIS_AVAILABLE_IN_ALL gboolean iris_queue_is_closed (IrisQueue *self);
 
 G_END_DECLS

@@ -59,19 +59,9 @@ iris_ring_new (guint capacity)
 /**
  * iris_ring_ref:
  *
- * Adds a reference. Any thread.
- *
- * Returns: (transfer full): @self
+ * Returns: (transfer full): @self, with one more reference; any thread may call it
  */
-IrisRing *
-iris_ring_ref (IrisRing *self)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-
-  iris_container_ref (&self->n_refs);
-
-  return self;
-}
+IRIS_DEFINE_REF (IrisRing, iris_ring, iris_container_ref (&self->n_refs))
 
 /**
  * iris_ring_unref:

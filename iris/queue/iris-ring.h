@@ -13,22 +13,14 @@ G_BEGIN_DECLS
 
 typedef struct _IrisRing IrisRing;
 
-IRIS_AVAILABLE_IN_ALL
-GType iris_ring_get_type (void);
-IRIS_AVAILABLE_IN_ALL
-IrisRing *iris_ring_new (guint capacity);
-IRIS_AVAILABLE_IN_ALL
-IrisRing *iris_ring_ref (IrisRing *self);
-IRIS_AVAILABLE_IN_ALL
-void iris_ring_unref (IrisRing *self);
-IRIS_AVAILABLE_IN_ALL
-void iris_ring_push (IrisRing *self, gpointer item);
-IRIS_AVAILABLE_IN_ALL
-gpointer iris_ring_pop (IrisRing *self);
-IRIS_AVAILABLE_IN_ALL
-guint64 iris_ring_get_length (IrisRing *self);
-IRIS_AVAILABLE_IN_ALL
-guint iris_ring_get_capacity (IrisRing *self);
+IRIS_AVAILABLE_IN_ALL GType iris_ring_get_type (void);
+IRIS_AVAILABLE_IN_ALL IrisRing *iris_ring_new (guint capacity);
+IRIS_AVAILABLE_IN_ALL IrisRing *iris_ring_ref (IrisRing *self);
+IRIS_AVAILABLE_IN_ALL void iris_ring_unref (IrisRing *self);
+IRIS_AVAILABLE_IN_ALL void iris_ring_push (IrisRing *self, gpointer item);
+IRIS_AVAILABLE_IN_ALL gpointer iris_ring_pop (IrisRing *self);
+IRIS_AVAILABLE_IN_ALL guint64 iris_ring_get_length (IrisRing *self);
+IRIS_AVAILABLE_IN_ALL guint iris_ring_get_capacity (IrisRing *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisRing, iris_ring_unref)
 

@@ -46,19 +46,9 @@ iris_rrobin_new (guint max_members)
 /**
  * iris_rrobin_ref:
  *
- * Adds a reference. Any thread.
- *
- * Returns: (transfer full): @self
+ * Returns: (transfer full): @self, with one more reference; any thread may call it
  */
-IrisRRobin *
-iris_rrobin_ref (IrisRRobin *self)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-
-  iris_container_ref (&self->n_refs);
-
-  return self;
-}
+IRIS_DEFINE_REF (IrisRRobin, iris_rrobin, iris_container_ref (&self->n_refs))
 
 /**
  * iris_rrobin_unref:

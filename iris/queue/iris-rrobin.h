@@ -36,24 +36,18 @@ typedef gboolean (*IrisRRobinFunc) (gpointer member, gpointer user_data);
  */
 typedef gboolean (*IrisRRobinForeachFunc) (IrisRRobin *rrobin, gpointer member, gpointer user_data);
 
-IRIS_AVAILABLE_IN_ALL
-GType iris_rrobin_get_type (void);
-IRIS_AVAILABLE_IN_ALL
-IrisRRobin *iris_rrobin_new (guint max_members);
-IRIS_AVAILABLE_IN_ALL
-IrisRRobin *iris_rrobin_ref (IrisRRobin *self);
-IRIS_AVAILABLE_IN_ALL
-void iris_rrobin_unref (IrisRRobin *self);
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_rrobin_append (IrisRRobin *self, gpointer member);
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_rrobin_remove (IrisRRobin *self, gpointer member);
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_rrobin_apply (IrisRRobin *self, IrisRRobinFunc func, gpointer user_data);
-IRIS_AVAILABLE_IN_ALL
-void iris_rrobin_foreach (IrisRRobin *self, IrisRRobinForeachFunc func, gpointer user_data);
-IRIS_AVAILABLE_IN_ALL
-guint iris_rrobin_get_length (IrisRRobin *self);
+IRIS_AVAILABLE_IN_ALL GType iris_rrobin_get_type (void);
+IRIS_AVAILABLE_IN_ALL IrisRRobin *iris_rrobin_new (guint max_members);
+IRIS_AVAILABLE_IN_ALL IrisRRobin *iris_rrobin_ref (IrisRRobin *self);
+IRIS_AVAILABLE_IN_ALL void iris_rrobin_unref (IrisRRobin *self);
+IRIS_AVAILABLE_IN_ALL gboolean iris_rrobin_append (IrisRRobin *self, gpointer member);
+IRIS_AVAILABLE_IN_ALL gboolean iris_rrobin_remove (IrisRRobin *self, gpointer member);
+IRIS_AVAILABLE_IN_ALL gboolean iris_rrobin_apply (IrisRRobin *self,
+                                                  IrisRRobinFunc func,
+                                                  gpointer user_data);
+IRIS_AVAILABLE_IN_ALL void
+iris_rrobin_foreach (IrisRRobin *self, IrisRRobinForeachFunc func, gpointer user_data);
+IRIS_AVAILABLE_IN_ALL guint iris_rrobin_get_length (IrisRRobin *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisRRobin, iris_rrobin_unref)
 

@@ -5,9 +5,7 @@
 #pragma once
 
 #include "iris/sched/pool/iris-worker-pool-private.h"
-#define IRIS_INSIDE
 #include "iris/sched/iris-scheduler.h"
-#undef IRIS_INSIDE
 
 /* Which of the schedulers that are used where a program names none. */
 typedef enum

@@ -4,10 +4,10 @@
  */
 #include "iris/sched/iris-scheduler-private.h"
 
+#include "iris/sched/pool/iris-active-workers-private.h"
 #include "iris/sched/pool/iris-contention-private.h"
 #include "iris/sched/pool/iris-footprint-private.h"
 #include "iris/sched/pool/iris-item-private.h"
-#include "iris/sched/pool/iris-active-workers-private.h"
 
 /**
  * IrisScheduler:
@@ -130,10 +130,8 @@ iris_scheduler_get_property (GObject *object, guint id, GValue *value, GParamSpe
 
   if (id == PROP_MAX_SPARES)
     g_value_set_uint (value, priv->max_spares);
-  else if (id == PROP_CONTENTION)
-    g_value_set_boolean (value, priv->contention);
   else
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    g_value_set_boolean (value, priv->contention);
 }
 
 static void
@@ -143,10 +141,8 @@ iris_scheduler_set_property (GObject *object, guint id, const GValue *value, GPa
 
   if (id == PROP_MAX_SPARES)
     priv->max_spares = g_value_get_uint (value);
-  else if (id == PROP_CONTENTION)
-    priv->contention = g_value_get_boolean (value);
   else
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    priv->contention = g_value_get_boolean (value);
 }
 
 static void
@@ -391,10 +387,8 @@ iris_scheduler_shutdown (IrisScheduler *self, IrisShutdown how)
 /**
  * iris_scheduler_get_n_workers:
  *
- * Tells how many workers the scheduler has.
- *
  * Returns: how many workers it was made with; spare workers are not counted, and a worker that is
- * out is
+ *   out is
  */
 guint
 iris_scheduler_get_n_workers (IrisScheduler *self)
@@ -409,8 +403,6 @@ iris_scheduler_get_n_workers (IrisScheduler *self)
 
 /**
  * iris_scheduler_get_n_places:
- *
- * Tells how many places the scheduler has; 1 for one that knows no places.
  *
  * Returns: how many places it has; 1 for a scheduler that knows no places
  */
@@ -503,4 +495,44 @@ iris_scheduler_get_stats (IrisScheduler *self)
   g_return_val_if_fail (IRIS_IS_SCHEDULER (self), NULL);
 
   return IRIS_SCHEDULER_GET_CLASS (self)->get_stats (self);
+}
+
+/**
+ * iris_scheduler_get_min_threads:
+ *
+ * Tells how many threads the scheduler has at least: its workers, all of which exist from its first
+ * item on and sleep while there is nothing to do. See iris_scheduler_get_n_workers().
+ *
+ * Returns: a number of threads
+ */
+gint
+iris_scheduler_get_min_threads (IrisScheduler *self)
+{
+  return (gint) iris_scheduler_get_n_workers (self);
+}
+
+/**
+ * iris_scheduler_get_max_threads:
+ *
+ * Tells how many threads the scheduler has at most, not counting those that stand in for workers
+ * that block. See iris_scheduler_get_n_workers().
+ *
+ * Returns: a number of threads
+ */
+gint
+iris_scheduler_get_max_threads (IrisScheduler *self)
+{
+  return (gint) iris_scheduler_get_n_workers (self);
+}
+
+/**
+ * iris_scheduler_get_n_cpu:
+ *
+ * Returns: how many processors this process may use, at least 1: the number of workers of a
+ *   scheduler that is made without one
+ */
+guint
+iris_scheduler_get_n_cpu (void)
+{
+  return g_get_num_processors ();
 }

@@ -12,9 +12,9 @@
  * that its items dropped last. Under the lock nothing is called.
  */
 #include "iris/sched/pool/iris-item-private.h"
-#define IRIS_INSIDE
+
+#include "iris/base/iris-ref-private.h"
 #include "iris/sched/iris-work-handle.h"
-#undef IRIS_INSIDE
 
 #include <pthread.h>
 
@@ -79,19 +79,11 @@ register_of (IrisScheduler *scheduler)
  * iris_work_handle_ref:
  * @self: work
  *
- * Adds a reference. May be called from any thread.
- *
- * Returns: (transfer full): the work
+ * Returns: (transfer full): the work, with one more reference; any thread may call it
  */
-IrisWorkHandle *
-iris_work_handle_ref (IrisWorkHandle *self)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-
-  atomic_fetch_add_explicit (&self->ref_count, 1, memory_order_relaxed);
-
-  return self;
-}
+IRIS_DEFINE_REF (IrisWorkHandle,
+                 iris_work_handle,
+                 atomic_fetch_add_explicit (&self->ref_count, 1, memory_order_relaxed))
 
 /**
  * iris_work_handle_unref:

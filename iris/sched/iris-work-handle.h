@@ -35,21 +35,15 @@ typedef gboolean (*IrisSchedulerForeachFunc) (IrisScheduler *scheduler,
                                               gpointer data,
                                               gpointer user_data);
 
-IRIS_AVAILABLE_IN_ALL
-GType iris_work_handle_get_type (void);
-IRIS_AVAILABLE_IN_ALL
-IrisWorkHandle *iris_work_handle_ref (IrisWorkHandle *self);
-IRIS_AVAILABLE_IN_ALL
-void iris_work_handle_unref (IrisWorkHandle *self);
-IRIS_AVAILABLE_IN_ALL
-IrisWorkHandle *iris_scheduler_queue_work (IrisScheduler *self,
-                                           IrisCallback func,
-                                           gpointer data,
-                                           GDestroyNotify notify);
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_scheduler_unqueue (IrisScheduler *self, IrisWorkHandle *work);
-IRIS_AVAILABLE_IN_ALL
-void
+IRIS_AVAILABLE_IN_ALL GType iris_work_handle_get_type (void);
+IRIS_AVAILABLE_IN_ALL IrisWorkHandle *iris_work_handle_ref (IrisWorkHandle *self);
+IRIS_AVAILABLE_IN_ALL void iris_work_handle_unref (IrisWorkHandle *self);
+IRIS_AVAILABLE_IN_ALL IrisWorkHandle *iris_scheduler_queue_work (IrisScheduler *self,
+                                                                 IrisCallback func,
+                                                                 gpointer data,
+                                                                 GDestroyNotify notify);
+IRIS_AVAILABLE_IN_ALL gboolean iris_scheduler_unqueue (IrisScheduler *self, IrisWorkHandle *work);
+IRIS_AVAILABLE_IN_ALL void
 iris_scheduler_foreach (IrisScheduler *self, IrisSchedulerForeachFunc func, gpointer user_data);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisWorkHandle, iris_work_handle_unref)

@@ -19,9 +19,7 @@
 #pragma once
 
 #include "iris/task/iris-task-private.h"
-#define IRIS_INSIDE
 #include "iris/task/iris-process.h"
-#undef IRIS_INSIDE
 
 /* How many items the pump works on before others have their turn. */
 #define IRIS_PROCESS_BATCH 64
@@ -60,10 +58,9 @@ typedef struct
 
 IrisProcessPrivate *iris_process_get_private (IrisProcess *self);
 
-/* --- iris-process.c -------------------------------------------------------------------- */
+/* --- iris-process.c --- */
 
-/* --- iris-process-watch.c ----------------------------------------------------------------------
- */
+/* --- iris-process-watch.c --- */
 
 /* Now and then, from the pump. */
 void iris_process_tell_watches (IrisProcess *self);

@@ -85,8 +85,7 @@ process_drop_queue (IrisProcess *self)
   g_queue_clear_full (&dropped, (GDestroyNotify) iris_message_unref);
 }
 
-/* --- the pump ----------------------------------------------------------------------------------
- */
+/* --- the pump --- */
 
 static bool
 process_must_end (IrisProcess *self)
@@ -235,8 +234,7 @@ process_pump_dropped (gpointer data)
   process_go_on (self, true);
 }
 
-/* --- as a task ---------------------------------------------------------------------------------
- */
+/* --- as a task --- */
 
 static void
 process_execute (IrisTask *task)
@@ -322,8 +320,7 @@ iris_process_init (IrisProcess *self)
   iris_task_set_progress_mode (IRIS_TASK (self), IRIS_PROGRESS_DISCRETE);
 }
 
-/* --- its course --------------------------------------------------------------------------------
- */
+/* --- its course --- */
 
 /**
  * iris_process_connect:

@@ -45,71 +45,45 @@ struct _IrisProcessClass
   gpointer padding[8];
 };
 
-IRIS_AVAILABLE_IN_ALL
-IrisProcess *iris_process_new (IrisProcessFunc func, gpointer user_data, GDestroyNotify notify);
-IRIS_AVAILABLE_IN_ALL
-IrisProcess *
+IRIS_AVAILABLE_IN_ALL IrisProcess *
+iris_process_new (IrisProcessFunc func, gpointer user_data, GDestroyNotify notify);
+IRIS_AVAILABLE_IN_ALL IrisProcess *
 iris_process_new_with_func (IrisProcessFunc func, gpointer user_data, GDestroyNotify notify);
-IRIS_AVAILABLE_IN_ALL
-IrisProcess *iris_process_new_with_closure (GClosure *closure);
-IRIS_AVAILABLE_IN_ALL
-void iris_process_set_func (IrisProcess *self,
-                            IrisProcessFunc func,
-                            gpointer user_data,
-                            GDestroyNotify notify);
-IRIS_AVAILABLE_IN_ALL
-void iris_process_set_closure (IrisProcess *self, GClosure *closure);
-IRIS_AVAILABLE_IN_ALL
-void iris_process_set_queue_limit (IrisProcess *self, guint limit);
+IRIS_AVAILABLE_IN_ALL IrisProcess *iris_process_new_with_closure (GClosure *closure);
+IRIS_AVAILABLE_IN_ALL void iris_process_set_func (IrisProcess *self,
+                                                  IrisProcessFunc func,
+                                                  gpointer user_data,
+                                                  GDestroyNotify notify);
+IRIS_AVAILABLE_IN_ALL void iris_process_set_closure (IrisProcess *self, GClosure *closure);
+IRIS_AVAILABLE_IN_ALL void iris_process_set_queue_limit (IrisProcess *self, guint limit);
 
-IRIS_AVAILABLE_IN_ALL
-void iris_process_connect (IrisProcess *head, IrisProcess *tail);
-IRIS_AVAILABLE_IN_ALL
-void iris_process_run (IrisProcess *self);
-IRIS_AVAILABLE_IN_ALL
-void iris_process_cancel (IrisProcess *self);
-IRIS_AVAILABLE_IN_ALL
-void iris_process_close (IrisProcess *self);
-IRIS_AVAILABLE_IN_ALL
-void iris_process_enqueue (IrisProcess *self, IrisMessage *work_item);
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_process_try_enqueue (IrisProcess *self, IrisMessage *work_item, GError **error);
-IRIS_AVAILABLE_IN_ALL
-void iris_process_forward (IrisProcess *self, IrisMessage *work_item);
-IRIS_AVAILABLE_IN_ALL
-void iris_process_recurse (IrisProcess *self, IrisMessage *work_item);
+IRIS_AVAILABLE_IN_ALL void iris_process_connect (IrisProcess *head, IrisProcess *tail);
+IRIS_AVAILABLE_IN_ALL void iris_process_run (IrisProcess *self);
+IRIS_AVAILABLE_IN_ALL void iris_process_cancel (IrisProcess *self);
+IRIS_AVAILABLE_IN_ALL void iris_process_close (IrisProcess *self);
+IRIS_AVAILABLE_IN_ALL void iris_process_enqueue (IrisProcess *self, IrisMessage *work_item);
+IRIS_AVAILABLE_IN_ALL gboolean iris_process_try_enqueue (IrisProcess *self,
+                                                         IrisMessage *work_item,
+                                                         GError **error);
+IRIS_AVAILABLE_IN_ALL void iris_process_forward (IrisProcess *self, IrisMessage *work_item);
+IRIS_AVAILABLE_IN_ALL void iris_process_recurse (IrisProcess *self, IrisMessage *work_item);
 
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_process_is_open (IrisProcess *self);
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_process_is_executing (IrisProcess *self);
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_process_is_finished (IrisProcess *self);
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_process_is_cancelled (IrisProcess *self);
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_process_has_succeeded (IrisProcess *self);
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_process_has_failed (IrisProcess *self);
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_process_has_source (IrisProcess *self);
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_process_has_sink (IrisProcess *self);
-IRIS_AVAILABLE_IN_ALL
-IrisProcess *iris_process_get_source (IrisProcess *self);
-IRIS_AVAILABLE_IN_ALL
-IrisProcess *iris_process_get_sink (IrisProcess *self);
-IRIS_AVAILABLE_IN_ALL
-guint iris_process_get_queue_length (IrisProcess *self);
-IRIS_AVAILABLE_IN_ALL
-void iris_process_get_status (IrisProcess *self, int *processed_items, int *total_items);
-IRIS_AVAILABLE_IN_ALL
-const char *iris_process_get_title (IrisProcess *self);
-IRIS_AVAILABLE_IN_ALL
-void iris_process_set_title (IrisProcess *self, const char *title);
-IRIS_AVAILABLE_IN_ALL
-void iris_process_set_output_estimation (IrisProcess *self, float factor);
-IRIS_AVAILABLE_IN_ALL
-void iris_process_add_watch (IrisProcess *self, IrisPort *watch_port);
+IRIS_AVAILABLE_IN_ALL gboolean iris_process_is_open (IrisProcess *self);
+IRIS_AVAILABLE_IN_ALL gboolean iris_process_is_executing (IrisProcess *self);
+IRIS_AVAILABLE_IN_ALL gboolean iris_process_is_finished (IrisProcess *self);
+IRIS_AVAILABLE_IN_ALL gboolean iris_process_is_cancelled (IrisProcess *self);
+IRIS_AVAILABLE_IN_ALL gboolean iris_process_has_succeeded (IrisProcess *self);
+IRIS_AVAILABLE_IN_ALL gboolean iris_process_has_failed (IrisProcess *self);
+IRIS_AVAILABLE_IN_ALL gboolean iris_process_has_source (IrisProcess *self);
+IRIS_AVAILABLE_IN_ALL gboolean iris_process_has_sink (IrisProcess *self);
+IRIS_AVAILABLE_IN_ALL IrisProcess *iris_process_get_source (IrisProcess *self);
+IRIS_AVAILABLE_IN_ALL IrisProcess *iris_process_get_sink (IrisProcess *self);
+IRIS_AVAILABLE_IN_ALL guint iris_process_get_queue_length (IrisProcess *self);
+IRIS_AVAILABLE_IN_ALL void
+iris_process_get_status (IrisProcess *self, int *processed_items, int *total_items);
+IRIS_AVAILABLE_IN_ALL const char *iris_process_get_title (IrisProcess *self);
+IRIS_AVAILABLE_IN_ALL void iris_process_set_title (IrisProcess *self, const char *title);
+IRIS_AVAILABLE_IN_ALL void iris_process_set_output_estimation (IrisProcess *self, float factor);
+IRIS_AVAILABLE_IN_ALL void iris_process_add_watch (IrisProcess *self, IrisPort *watch_port);
 
 G_END_DECLS

@@ -43,13 +43,11 @@ typedef gboolean (*IrisTaskEnd) (IrisTask *task,
                                  gpointer user_data,
                                  GError **error);
 
-IRIS_AVAILABLE_IN_ALL
-IrisTask *iris_task_new_for_gio (GMainContext *context,
-                                 IrisTaskBegin begin,
-                                 IrisTaskEnd end,
-                                 gpointer user_data,
-                                 GDestroyNotify notify);
-IRIS_AVAILABLE_IN_ALL
-void iris_task_return_to_gtask (IrisTask *self, GTask *gtask);
+IRIS_AVAILABLE_IN_ALL IrisTask *iris_task_new_for_gio (GMainContext *context,
+                                                       IrisTaskBegin begin,
+                                                       IrisTaskEnd end,
+                                                       gpointer user_data,
+                                                       GDestroyNotify notify);
+IRIS_AVAILABLE_IN_ALL void iris_task_return_to_gtask (IrisTask *self, GTask *gtask);
 
 G_END_DECLS

@@ -197,8 +197,7 @@ iris_task_begin_handlers (IrisTask *self, bool here)
   queue_item (self, &priv->item);
 }
 
-/* --- after the end -----------------------------------------------------------------------------
- */
+/* --- after the end --- */
 
 static void
 late_dropped (gpointer data)

@@ -29,9 +29,7 @@
 
 #include "iris/base/iris-atomic-private.h"
 #include "iris/task/iris-context-queue-private.h"
-#define IRIS_INSIDE
 #include "iris/task/iris-task.h"
-#undef IRIS_INSIDE
 
 /* What a task needs of its dependencies. */
 typedef enum
@@ -115,8 +113,7 @@ iris_task_enter (IrisTaskPrivate *priv, IrisTaskState state)
   atomic_store_explicit (&priv->state, state, memory_order_seq_cst);
 }
 
-/* --- iris-task.c -------------------------------------------------------------------------------
- */
+/* --- iris-task.c --- */
 
 /* The state was left for QUEUED. */
 void iris_task_queue_work (IrisTask *self);
@@ -126,29 +123,21 @@ void iris_task_tell (IrisTask *self);
 /* Ends a task as cancelled, from a state that allows it; the lock is held, and released. */
 void iris_task_end_cancelled (IrisTask *self);
 
-/* --- iris-task-access.c ------------------------------------------------------------------------
- */
-
 /* With a reference, so that a default one is there whatever the program sets meanwhile. */
 IrisScheduler *iris_task_dup_work_scheduler (IrisTask *self);
 IrisScheduler *iris_task_dup_control_scheduler (IrisTask *self);
 
-/* --- iris-task-result.c ------------------------------------------------------------------------
- */
+/* --- iris-task-result.c --- */
 
 void iris_task_discard (GValue *value, GError *error);
 /* Copies what a task that is over ended with. */
 void iris_task_copy_outcome (IrisTask *self, GValue *value, GError **error);
 
-/* --- iris-task-propagate.c ---------------------------------------------------------------------
- */
-
 /* Other languages have no value without a type: one that is empty becomes an object that is NULL.
  */
 void iris_task_fill_empty (GValue *value);
 
-/* --- iris-task-handlers.c ----------------------------------------------------------------------
- */
+/* --- iris-task-handlers.c --- */
 
 /* The state was left for CALLBACKS; `here`: the handlers may run on this thread, now. */
 void iris_task_begin_handlers (IrisTask *self, bool here);
@@ -163,16 +152,12 @@ void iris_task_free_handlers (IrisTaskHandler *handlers);
 GClosure *iris_task_take_closure (GClosure *closure);
 void iris_task_invoke (IrisTask *self, IrisTaskFunc func, gpointer data, GClosure *closure);
 
-/* --- iris-task-graph.c -------------------------------------------------------------------------
- */
+/* --- iris-task-graph.c --- */
 
 /* Goes from RUNNING or CALLBACKS, whose lock is held, to WAITING for `returned`, and unlocks. */
 void iris_task_wait_for_returned (IrisTask *self);
 /* Tells all dependents that the task is over, or gone; adds those that are over then to `over`. */
 void iris_task_graph_leave (IrisTask *self, GQueue *over);
-
-/* --- iris-task-await.c -------------------------------------------------------------------------
- */
 
 /* Tells the waiters of the end. The caller's reference goes with the last of them, so that it
  * is there that the task is freed; or it is dropped. */

@@ -2,9 +2,7 @@
  *
  * The table of a task's states.
  */
-#define IRIS_INSIDE
 #include "iris/task/iris-task-state.h"
-#undef IRIS_INSIDE
 
 #define TO(name) (1u << IRIS_TASK_STATE_##name)
 
@@ -44,8 +42,6 @@ iris_task_state_can_follow (IrisTaskState from, IrisTaskState to)
 /**
  * iris_task_state_is_over:
  *
- * Tells whether nothing follows the state.
- *
  * Returns: whether nothing follows it
  */
 gboolean
@@ -56,8 +52,6 @@ iris_task_state_is_over (IrisTaskState state)
 
 /**
  * iris_task_state_get_name:
- *
- * Gets the name of a state, for people.
  *
  * Returns: (transfer none): its name, for people
  */

@@ -48,11 +48,8 @@ typedef enum
   IRIS_TASK_STATE_CANCELLED,
 } IrisTaskState;
 
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_task_state_can_follow (IrisTaskState from, IrisTaskState to);
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_task_state_is_over (IrisTaskState state);
-IRIS_AVAILABLE_IN_ALL
-const char *iris_task_state_get_name (IrisTaskState state);
+IRIS_AVAILABLE_IN_ALL gboolean iris_task_state_can_follow (IrisTaskState from, IrisTaskState to);
+IRIS_AVAILABLE_IN_ALL gboolean iris_task_state_is_over (IrisTaskState state);
+IRIS_AVAILABLE_IN_ALL const char *iris_task_state_get_name (IrisTaskState state);
 
 G_END_DECLS

@@ -24,27 +24,19 @@ ORDER = {'iris': house.LAYERS, 'daemon': house.DAEMON_LAYERS, 'clients/iris-clie
 # Circles that are known: why each is there, and its files. What comes into one or leaves one is told.
 CIRCLES = {
     'iris': [
-        ("one message in two files",
-         'message/iris-message-values.c message/iris-message.c'),
         ("a port, its receiver and its arbiter drive each other: a message goes down, its turn comes back",
          'message/port/iris-arbiter.c message/port/iris-port.c message/port/iris-receiver.c'),
         ("places make their places, and a place measures among its siblings",
-         'place/iris-place-memory.c place/iris-place.c place/iris-places.c'),
-        ("one topology in two files: its levels are counted on the tree that it has read",
-         'place/topology/iris-level.c place/topology/iris-topology.c'),
-        ("iris_queue_new() makes a queue of the default kind, which is a class of it",
-         'queue/iris-locked-queue.c queue/iris-queue.c'),
+         'place/iris-place.c place/iris-places.c'),
         ("the pool of workers in three files",
          'sched/pool/iris-active-workers.c sched/pool/iris-contention.c sched/pool/iris-worker.c'),
-        ("the queues of the places in two files",
-         'sched/steal/iris-place-queues-fork.c sched/steal/iris-place-queues.c'),
         ("intervals and their graph",
          'task/interval/iris-interval-graph.c task/interval/iris-interval.c'),
         ("a process and its watches",
          'task/iris-process-watch.c task/iris-process.c'),
-        ("a task in eight files",
-         'task/iris-task-access.c task/iris-task-await.c task/iris-task-gio.c task/iris-task-graph.c '
-         'task/iris-task-handlers.c task/iris-task-propagate.c task/iris-task-result.c task/iris-task.c'),
+        ("a task, its handlers, its result, its dependencies, and what waits for it",
+         'task/iris-task-gio.c task/iris-task-graph.c task/iris-task-handlers.c task/iris-task-result.c '
+         'task/iris-task.c'),
     ],
     'clients/iris-client': [
         ("a channel in two files: what it receives makes it send",

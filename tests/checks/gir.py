@@ -80,10 +80,12 @@ def rule_types_described(interface):
 
 
 def rule_members_described(interface):
-    """every member of an enumeration, property and signal is described"""
+    """every member of an enumeration, property and signal is described, here or as a field of the same name"""
+    fields = {field.get('name').replace('_', '-') for field in interface.namespace.iter(CORE + 'field')
+              if field.find(CORE + 'doc') is not None}
     for kind in ('member', 'property', GLIB + 'signal'):
         for element in interface.namespace.iter(kind if kind.startswith('{') else CORE + kind):
-            if element.find(CORE + 'doc') is None:
+            if element.find(CORE + 'doc') is None and not (kind == 'property' and element.get('name') in fields):
                 yield f'{element.get(C + "identifier") or element.get("name")}: no description'
 
 

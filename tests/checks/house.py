@@ -15,7 +15,7 @@ LAYERS = [
     'base', 'base/tsan', 'base/sync', 'base/memory',
     'queue/deque', 'queue/compare', 'queue', 'queue/stamped',
     'place/topology', 'place',
-    'sched/stats', 'sched/pool', 'sched/steal', 'sched', 'sched/schedulers', 'sched/parallel',
+    'sched/stats', 'sched/pool', 'sched/steal', 'sched/compare', 'sched', 'sched/schedulers', 'sched/parallel',
     'message', 'message/port', 'message/service',
     'task/lock', 'task/interval', 'task', 'task/progress',
     'wire/base', 'wire/message', 'wire/body', 'wire',

@@ -198,7 +198,7 @@ setup_default (guint workers, unsigned threads)
   n_works = 0;
   ops = async_ops;
   ops.close = planted_close;
-  pool = iris_worker_pool_new (&ops, async_queue_new (), NULL, 1, &workers, IRIS_DEQUE_CHASE_LEV);
+  pool = iris_worker_pool_new (&ops, async_queue_new (), NULL, 1, &workers);
   iris_active_workers_set_max_spares (pool, 1);
 }
 
@@ -209,7 +209,7 @@ setup_lock_free (guint workers, unsigned threads)
   threads_reset (threads);
   n_works = 0;
   ops = lf_ops;
-  pool = iris_worker_pool_new (&ops, shards_new (workers), NULL, 1, &workers, IRIS_DEQUE_CHASE_LEV);
+  pool = iris_worker_pool_new (&ops, shards_new (workers), NULL, 1, &workers);
   iris_active_workers_set_max_spares (pool, 1);
 }
 

@@ -12,7 +12,7 @@
  */
 #include <glib-object.h>
 
-#include "iris/sched/steal/iris-place-queues-private.h"
+#include "iris/sched/compare/iris-compared-queues-private.h"
 
 #include "worker-pool-threads.h"
 
@@ -23,6 +23,7 @@
 #include "iris/sched/pool/iris-worker.c"
 #include "iris/sched/steal/iris-place-queues-refuse.c"
 #include "iris/sched/steal/iris-place-queues.c"
+#include "iris/sched/steal/iris-place-search.c"
 
 #include "explore.h"
 #include "items.h"
@@ -45,31 +46,29 @@ is_hidden (const IrisWorker *worker)
 #endif
 }
 
+static IrisWork (*shown_work) (IrisWorkerPool *, IrisWorker *);
+
 static IrisWork
 has_work (IrisWorkerPool *self, IrisWorker *worker)
 {
-  return is_hidden (worker) ? IRIS_WORK_NONE : iris_place_queues_has_work (self, worker);
+  return is_hidden (worker) ? IRIS_WORK_NONE : shown_work (self, worker);
 }
 
 static void
 setup_pool (guint places, guint workers, IrisLayout layout, IrisDequeKind kind)
 {
-  /* Some more than there are places: an analyser that forgets how many there are reads on. */
-  guint per_place[4] = { workers, workers };
+  const IrisStealRules rules = IRIS_STEAL_RULES_DEFAULT;
 
   items_reset ();
   n_places = places;
   workers_per_place = workers;
   n_works = 0;
   threads_reset (2);
-  ops = iris_place_queues_ops;
+  pool = iris_compared_queues_new_pool (NULL, IRIS_DEAL_OWN, layout, kind, &rules);
+  ops = *pool->ops;
+  shown_work = ops.has_work;
   ops.has_work = has_work;
-  pool = iris_worker_pool_new (&ops, iris_place_queues_new (NULL, IRIS_DEAL_OWN, layout), NULL,
-                               places, per_place, kind);
-  if (layout == IRIS_LAYOUT_SHARED)
-    iris_place_queues_share_deques (pool);
-  else if (kind == IRIS_DEQUE_SPLIT)
-    iris_worker_pool_set_plain (pool);
+  pool->ops = &ops;
   iris_worker_pool_start (pool);
 }
 

@@ -37,7 +37,7 @@
 /* Found by the dynamic linker, whatever the default visibility is. */
 #pragma GCC visibility push(default)
 
-/* --- locks ------------------------------------------------------------------------------------ */
+/* --- locks --- */
 
 #define LOCK(name, Type, flags)              \
   void name (Type *lock)                     \
@@ -128,7 +128,7 @@ g_bit_unlock (volatile gint *address, gint bit)
   NEXT (g_bit_unlock) (address, bit);
 }
 
-/* --- initialised once ------------------------------------------------------------------------- */
+/* --- initialised once --- */
 
 /* Readers use an atomic load of the same address, which is inline and therefore seen. */
 #undef g_once_init_leave
@@ -213,7 +213,7 @@ g_object_new_with_properties (GType type, guint n, const char *names[], const GV
   return object;
 }
 
-/* --- queues and pools ------------------------------------------------------------------------- */
+/* --- queues and pools --- */
 
 #define PUSH(name)                              \
   void name (GAsyncQueue *queue, gpointer data) \
@@ -334,7 +334,7 @@ g_thread_pool_free (GThreadPool *pool, gboolean immediate, gboolean wait)
     iris_tsan_acquire (call);
 }
 
-/* --- reference counts ------------------------------------------------------------------------- */
+/* --- reference counts --- */
 
 /* What any thread did before dropping a reference happens before the last one frees. */
 #define UNREF(name, Type)       \
@@ -402,7 +402,7 @@ g_cancellable_is_cancelled (GCancellable *cancellable)
   return cancelled;
 }
 
-/* --- memory ----------------------------------------------------------------------------------- */
+/* --- memory --- */
 
 /* As in GLib since 2.46; here so that a free that races with a use of ours is found. */
 void

@@ -19,9 +19,7 @@
 #include "iris/message/port/iris-actor-mailbox-private.h"
 #include "iris/message/iris-turn-private.h"
 #include "iris/sched/iris-scheduler-private.h"
-#define IRIS_INSIDE
 #include "iris/message/port/iris-actor.h"
-#undef IRIS_INSIDE
 
 struct _IrisActor
 {
@@ -268,8 +266,6 @@ iris_actor_set_batch (IrisActor *self, guint n_messages)
 
 /**
  * iris_actor_get_batch:
- *
- * Tells how many messages the actor handles in a turn.
  *
  * Returns: how many messages it handles in a turn
  */

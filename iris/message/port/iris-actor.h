@@ -28,25 +28,17 @@ G_BEGIN_DECLS
  */
 typedef struct _IrisActor IrisActor;
 
-IRIS_AVAILABLE_IN_ALL
-GType iris_actor_get_type (void);
-IRIS_AVAILABLE_IN_ALL
-IrisActor *iris_actor_new (IrisScheduler *scheduler,
-                           IrisMessageHandler handler,
-                           gpointer data,
-                           GDestroyNotify notify);
-IRIS_AVAILABLE_IN_ALL
-IrisActor *iris_actor_ref (IrisActor *self);
-IRIS_AVAILABLE_IN_ALL
-void iris_actor_unref (IrisActor *self);
-IRIS_AVAILABLE_IN_ALL
-IrisActor *iris_actor_current (void);
-IRIS_AVAILABLE_IN_ALL
-void iris_actor_post (IrisActor *self, IrisMessage *message);
-IRIS_AVAILABLE_IN_ALL
-void iris_actor_set_batch (IrisActor *self, guint n_messages);
-IRIS_AVAILABLE_IN_ALL
-guint iris_actor_get_batch (IrisActor *self);
+IRIS_AVAILABLE_IN_ALL GType iris_actor_get_type (void);
+IRIS_AVAILABLE_IN_ALL IrisActor *iris_actor_new (IrisScheduler *scheduler,
+                                                 IrisMessageHandler handler,
+                                                 gpointer data,
+                                                 GDestroyNotify notify);
+IRIS_AVAILABLE_IN_ALL IrisActor *iris_actor_ref (IrisActor *self);
+IRIS_AVAILABLE_IN_ALL void iris_actor_unref (IrisActor *self);
+IRIS_AVAILABLE_IN_ALL IrisActor *iris_actor_current (void);
+IRIS_AVAILABLE_IN_ALL void iris_actor_post (IrisActor *self, IrisMessage *message);
+IRIS_AVAILABLE_IN_ALL void iris_actor_set_batch (IrisActor *self, guint n_messages);
+IRIS_AVAILABLE_IN_ALL guint iris_actor_get_batch (IrisActor *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisActor, iris_actor_unref)
 

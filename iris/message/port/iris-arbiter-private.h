@@ -6,9 +6,7 @@
 
 #include "iris/message/port/iris-coordination-private.h"
 #include "iris/message/port/iris-delivery-private.h"
-#define IRIS_INSIDE
 #include "iris/message/port/iris-arbiter.h"
-#undef IRIS_INSIDE
 
 /* Hands a delivery, whose context is a rundown guard of @receiver, to the arbiter. False: it is
  * refused.

@@ -20,20 +20,17 @@ G_BEGIN_DECLS
 IRIS_AVAILABLE_IN_ALL
 G_DECLARE_FINAL_TYPE (IrisArbiter, iris_arbiter, IRIS, ARBITER, GObject)
 
-IRIS_AVAILABLE_IN_ALL
-IrisReceiver *iris_arbiter_receive (IrisScheduler *scheduler,
-                                    IrisPort *port,
-                                    IrisMessageHandler handler,
-                                    gpointer data,
-                                    GDestroyNotify notify);
-IRIS_AVAILABLE_IN_ALL
-IrisReceiver *iris_arbiter_receive_exclusive (IrisScheduler *scheduler,
-                                              IrisPort *port,
-                                              IrisMessageHandler handler,
-                                              gpointer data,
-                                              GDestroyNotify notify);
-IRIS_AVAILABLE_IN_ALL
-IrisArbiter *
+IRIS_AVAILABLE_IN_ALL IrisReceiver *iris_arbiter_receive (IrisScheduler *scheduler,
+                                                          IrisPort *port,
+                                                          IrisMessageHandler handler,
+                                                          gpointer data,
+                                                          GDestroyNotify notify);
+IRIS_AVAILABLE_IN_ALL IrisReceiver *iris_arbiter_receive_exclusive (IrisScheduler *scheduler,
+                                                                    IrisPort *port,
+                                                                    IrisMessageHandler handler,
+                                                                    gpointer data,
+                                                                    GDestroyNotify notify);
+IRIS_AVAILABLE_IN_ALL IrisArbiter *
 iris_arbiter_coordinate (IrisReceiver *exclusive, IrisReceiver *concurrent, IrisReceiver *teardown);
 
 G_END_DECLS

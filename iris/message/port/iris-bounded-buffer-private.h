@@ -21,9 +21,7 @@
 #pragma once
 
 #include "iris/base/iris-atomic-private.h"
-#define IRIS_INSIDE
 #include "iris/message/port/iris-port-limit.h"
-#undef IRIS_INSIDE
 
 #include <glib-object.h>
 #include <pthread.h>

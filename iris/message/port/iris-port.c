@@ -15,9 +15,7 @@
 #include "iris/message/port/iris-port-private.h"
 #include "iris/message/iris-timer-private.h"
 
-#define IRIS_INSIDE
 #include "iris/sched/pool/iris-worker.h"
-#undef IRIS_INSIDE
 
 G_DEFINE_FINAL_TYPE (IrisPort, iris_port, G_TYPE_OBJECT)
 
@@ -466,9 +464,7 @@ port_flush (IrisPort *self, GQueue *flushed)
 /**
  * iris_port_has_receiver:
  *
- * Tells whether the port has a receiver, paused or not.
- *
- * Returns: whether the port has a receiver at this moment
+ * Returns: whether the port has a receiver at this moment, paused or not
  */
 gboolean
 iris_port_has_receiver (IrisPort *self)

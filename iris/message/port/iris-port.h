@@ -33,36 +33,25 @@ G_DECLARE_FINAL_TYPE (IrisPort, iris_port, IRIS, PORT, GObject)
  */
 typedef void (*IrisPortFullFunc) (IrisPort *port, IrisMessage *message, gpointer data);
 
-IRIS_AVAILABLE_IN_ALL
-IrisPort *iris_port_new (void);
-IRIS_AVAILABLE_IN_ALL
-void iris_port_post (IrisPort *self, IrisMessage *message);
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_port_try_post (IrisPort *self, IrisMessage *message, GError **error);
-IRIS_AVAILABLE_IN_ALL
-void iris_port_set_limit (IrisPort *self, guint limit, IrisPortFull when_full);
-IRIS_AVAILABLE_IN_ALL
-void iris_port_set_full_func (IrisPort *self,
-                              IrisPortFullFunc func,
-                              gpointer data,
-                              GDestroyNotify notify);
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_port_get_counts (IrisPort *self, IrisPortCounts *counts);
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_port_has_receiver (IrisPort *self);
-IRIS_AVAILABLE_IN_ALL
-IrisReceiver *iris_port_dup_receiver (IrisPort *self);
-IRIS_AVAILABLE_IN_ALL
-IrisReceiver *iris_port_get_receiver (IrisPort *self);
-IRIS_AVAILABLE_IN_ALL
-void iris_port_set_receiver (IrisPort *self, IrisReceiver *receiver);
-IRIS_AVAILABLE_IN_ALL
-void iris_port_pause (IrisPort *self);
-IRIS_AVAILABLE_IN_ALL
-void iris_port_resume (IrisPort *self);
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_port_is_paused (IrisPort *self);
-IRIS_AVAILABLE_IN_ALL
-guint iris_port_get_queue_length (IrisPort *self);
+IRIS_AVAILABLE_IN_ALL IrisPort *iris_port_new (void);
+IRIS_AVAILABLE_IN_ALL void iris_port_post (IrisPort *self, IrisMessage *message);
+IRIS_AVAILABLE_IN_ALL gboolean iris_port_try_post (IrisPort *self,
+                                                   IrisMessage *message,
+                                                   GError **error);
+IRIS_AVAILABLE_IN_ALL void
+iris_port_set_limit (IrisPort *self, guint limit, IrisPortFull when_full);
+IRIS_AVAILABLE_IN_ALL void iris_port_set_full_func (IrisPort *self,
+                                                    IrisPortFullFunc func,
+                                                    gpointer data,
+                                                    GDestroyNotify notify);
+IRIS_AVAILABLE_IN_ALL gboolean iris_port_get_counts (IrisPort *self, IrisPortCounts *counts);
+IRIS_AVAILABLE_IN_ALL gboolean iris_port_has_receiver (IrisPort *self);
+IRIS_AVAILABLE_IN_ALL IrisReceiver *iris_port_dup_receiver (IrisPort *self);
+IRIS_AVAILABLE_IN_ALL IrisReceiver *iris_port_get_receiver (IrisPort *self);
+IRIS_AVAILABLE_IN_ALL void iris_port_set_receiver (IrisPort *self, IrisReceiver *receiver);
+IRIS_AVAILABLE_IN_ALL void iris_port_pause (IrisPort *self);
+IRIS_AVAILABLE_IN_ALL void iris_port_resume (IrisPort *self);
+IRIS_AVAILABLE_IN_ALL gboolean iris_port_is_paused (IrisPort *self);
+IRIS_AVAILABLE_IN_ALL guint iris_port_get_queue_length (IrisPort *self);
 
 G_END_DECLS

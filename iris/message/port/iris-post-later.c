@@ -4,9 +4,7 @@
  */
 #include "iris/message/port/iris-port-private.h"
 #include "iris/message/iris-timer-private.h"
-#define IRIS_INSIDE
 #include "iris/message/port/iris-post-later.h"
-#undef IRIS_INSIDE
 
 /* A port is not kept by what is yet to come: a periodic timer would keep it for ever. */
 typedef struct

@@ -10,11 +10,11 @@
 
 G_BEGIN_DECLS
 
-IRIS_AVAILABLE_IN_ALL
-IrisTimer *iris_port_post_after (IrisPort *self, IrisMessage *message, gint64 delay_us);
-IRIS_AVAILABLE_IN_ALL
-IrisTimer *iris_port_post_every (IrisPort *self, IrisMessage *message, gint64 period_us);
-IRIS_AVAILABLE_IN_ALL
-IrisTimer *iris_actor_post_after (IrisActor *self, IrisMessage *message, gint64 delay_us);
+IRIS_AVAILABLE_IN_ALL IrisTimer *
+iris_port_post_after (IrisPort *self, IrisMessage *message, gint64 delay_us);
+IRIS_AVAILABLE_IN_ALL IrisTimer *
+iris_port_post_every (IrisPort *self, IrisMessage *message, gint64 period_us);
+IRIS_AVAILABLE_IN_ALL IrisTimer *
+iris_actor_post_after (IrisActor *self, IrisMessage *message, gint64 delay_us);
 
 G_END_DECLS

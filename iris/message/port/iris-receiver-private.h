@@ -27,10 +27,8 @@
 #include "iris/message/port/iris-delivery-private.h"
 #include "iris/message/port/iris-actor-mailbox-private.h"
 #include "iris/sched/pool/iris-worker-pool-private.h"
-#define IRIS_INSIDE
 #include "iris/message/port/iris-port.h"
 #include "iris/message/port/iris-receiver.h"
-#undef IRIS_INSIDE
 
 struct _IrisReceiver
 {

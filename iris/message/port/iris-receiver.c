@@ -12,15 +12,8 @@
 #include "iris/message/iris-turn-private.h"
 
 #include "iris/sched/iris-scheduler-private.h"
-#define IRIS_INSIDE
 #include "iris/message/port/iris-actor.h"
 #include "iris/sched/pool/iris-worker.h"
-#undef IRIS_INSIDE
-
-enum
-{
-  PROP_SCHEDULER = 1,
-};
 
 G_DEFINE_FINAL_TYPE (IrisReceiver, iris_receiver, G_TYPE_OBJECT)
 
@@ -55,10 +48,7 @@ iris_receiver_finalize (GObject *object)
 static void
 iris_receiver_get_property (GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
-  if (id == PROP_SCHEDULER)
-    g_value_set_object (value, IRIS_RECEIVER (object)->scheduler);
-  else
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, spec);
+  g_value_set_object (value, IRIS_RECEIVER (object)->scheduler);
 }
 
 static void
@@ -74,7 +64,7 @@ iris_receiver_class_init (IrisReceiverClass *klass)
    *
    * What runs the handler.
    */
-  g_object_class_install_property (object_class, PROP_SCHEDULER,
+  g_object_class_install_property (object_class, 1,
                                    g_param_spec_object ("scheduler", NULL, NULL,
                                                         IRIS_TYPE_SCHEDULER,
                                                         G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
@@ -331,9 +321,7 @@ iris_receiver_set_batch (IrisReceiver *self, guint n_messages)
 /**
  * iris_receiver_get_batch:
  *
- * Tells how many messages an exclusive receiver handles in a turn.
- *
- * Returns: how many messages it handles in a turn
+ * Returns: how many messages an exclusive receiver handles in a turn
  */
 guint
 iris_receiver_get_batch (IrisReceiver *self)

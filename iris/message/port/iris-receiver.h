@@ -30,20 +30,15 @@ typedef void (*IrisMessageHandler) (IrisMessage *message, gpointer data);
 IRIS_AVAILABLE_IN_ALL
 G_DECLARE_FINAL_TYPE (IrisReceiver, iris_receiver, IRIS, RECEIVER, GObject)
 
-IRIS_AVAILABLE_IN_ALL
-IrisReceiver *iris_receiver_new (IrisScheduler *scheduler,
-                                 IrisMessageHandler handler,
-                                 gpointer data,
-                                 GDestroyNotify notify);
-IRIS_AVAILABLE_IN_ALL
-IrisScheduler *iris_receiver_get_scheduler (IrisReceiver *self);
-IRIS_AVAILABLE_IN_ALL
-void iris_receiver_set_place (IrisReceiver *self, gint place, IrisItemFlags flags);
-IRIS_AVAILABLE_IN_ALL
-void iris_receiver_set_batch (IrisReceiver *self, guint n_messages);
-IRIS_AVAILABLE_IN_ALL
-guint iris_receiver_get_batch (IrisReceiver *self);
-IRIS_AVAILABLE_IN_ALL
-void iris_receiver_destroy (IrisReceiver *self, gboolean in_message);
+IRIS_AVAILABLE_IN_ALL IrisReceiver *iris_receiver_new (IrisScheduler *scheduler,
+                                                       IrisMessageHandler handler,
+                                                       gpointer data,
+                                                       GDestroyNotify notify);
+IRIS_AVAILABLE_IN_ALL IrisScheduler *iris_receiver_get_scheduler (IrisReceiver *self);
+IRIS_AVAILABLE_IN_ALL void
+iris_receiver_set_place (IrisReceiver *self, gint place, IrisItemFlags flags);
+IRIS_AVAILABLE_IN_ALL void iris_receiver_set_batch (IrisReceiver *self, guint n_messages);
+IRIS_AVAILABLE_IN_ALL guint iris_receiver_get_batch (IrisReceiver *self);
+IRIS_AVAILABLE_IN_ALL void iris_receiver_destroy (IrisReceiver *self, gboolean in_message);
 
 G_END_DECLS

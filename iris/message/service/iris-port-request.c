@@ -7,10 +7,8 @@
 
 #include "iris/message/iris-message-private.h"
 #include "iris/message/iris-timer-private.h"
-#define IRIS_INSIDE
 #include "iris/message/service/iris-port-request.h"
 #include "iris/sched/pool/iris-worker.h"
-#undef IRIS_INSIDE
 
 /**
  * iris_message_wants_reply:

@@ -8,9 +8,7 @@
  */
 #include "iris/sched/iris-scheduler-private.h"
 
-#define IRIS_INSIDE
 #include "iris/message/service/iris-service.h"
-#undef IRIS_INSIDE
 
 #include <pthread.h>
 
@@ -33,14 +31,6 @@ typedef struct
 } IrisServicePrivate;
 
 G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE (IrisService, iris_service, G_TYPE_OBJECT)
-
-enum
-{
-  PROP_SCHEDULER = 1,
-  N_PROPS,
-};
-
-static GParamSpec *props[N_PROPS];
 
 /* What a receiver knows of the service. */
 typedef struct
@@ -71,24 +61,16 @@ iris_service_finalize (GObject *object)
 static void
 iris_service_set_property (GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
-  IrisServicePrivate *priv = get_private (IRIS_SERVICE (object));
+  IrisScheduler *scheduler = g_value_get_object (value);
 
-  if (id != PROP_SCHEDULER)
-    {
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, spec);
-      return;
-    }
-  priv->scheduler = iris_scheduler_dup_or_default (g_value_get_object (value),
-                                                   IRIS_DEFAULT_CONTROL);
+  get_private (IRIS_SERVICE (object))->scheduler = iris_scheduler_dup_or_default (
+      scheduler, IRIS_DEFAULT_CONTROL);
 }
 
 static void
 iris_service_get_property (GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
-  if (id == PROP_SCHEDULER)
-    g_value_set_object (value, get_private (IRIS_SERVICE (object))->scheduler);
-  else
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, spec);
+  g_value_set_object (value, get_private (IRIS_SERVICE (object))->scheduler);
 }
 
 static void
@@ -105,10 +87,10 @@ iris_service_class_init (IrisServiceClass *klass)
    *
    * Where the handlers run; %NULL for the default scheduler.
    */
-  props[PROP_SCHEDULER] = g_param_spec_object ("scheduler", NULL, NULL, IRIS_TYPE_SCHEDULER,
-                                               G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY
-                                                   | G_PARAM_STATIC_STRINGS);
-  g_object_class_install_properties (object_class, N_PROPS, props);
+  g_object_class_install_property (
+      object_class, 1,
+      g_param_spec_object ("scheduler", NULL, NULL, IRIS_TYPE_SCHEDULER,
+                           G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS));
 }
 
 static void

@@ -42,15 +42,10 @@ struct _IrisServiceClass
   gpointer padding[8];
 };
 
-IRIS_AVAILABLE_IN_ALL
-void iris_service_start (IrisService *self);
-IRIS_AVAILABLE_IN_ALL
-void iris_service_stop (IrisService *self);
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_service_is_started (IrisService *self);
-IRIS_AVAILABLE_IN_ALL
-void iris_service_send_exclusive (IrisService *self, IrisMessage *message);
-IRIS_AVAILABLE_IN_ALL
-void iris_service_send_concurrent (IrisService *self, IrisMessage *message);
+IRIS_AVAILABLE_IN_ALL void iris_service_start (IrisService *self);
+IRIS_AVAILABLE_IN_ALL void iris_service_stop (IrisService *self);
+IRIS_AVAILABLE_IN_ALL gboolean iris_service_is_started (IrisService *self);
+IRIS_AVAILABLE_IN_ALL void iris_service_send_exclusive (IrisService *self, IrisMessage *message);
+IRIS_AVAILABLE_IN_ALL void iris_service_send_concurrent (IrisService *self, IrisMessage *message);
 
 G_END_DECLS

@@ -7,8 +7,6 @@
 #include <glib.h>
 #include <hwloc.h>
 
-G_BEGIN_DECLS
-
 /*
  * IrisCgroupLimits:
  * @cpus: the cpus of the cpuset, or NULL if there is none
@@ -24,5 +22,3 @@ void iris_cgroup_limits_read (const char *root, IrisCgroupLimits *limits);
 void iris_cgroup_limits_clear (IrisCgroupLimits *limits);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (IrisCgroupLimits, iris_cgroup_limits_clear)
-
-G_END_DECLS

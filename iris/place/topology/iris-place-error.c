@@ -7,9 +7,7 @@
 /**
  * iris_place_error_quark:
  *
- * Gets the domain of the errors of places, whose codes are those of [error@PlaceError].
- *
- * Returns: the domain
+ * Returns: the domain of the errors of places, whose codes are those of [error@PlaceError]
  */
 /* The formatter would put spaces into the name. */
 /* clang-format off */

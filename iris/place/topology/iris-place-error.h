@@ -50,7 +50,6 @@ typedef enum
   IRIS_PLACE_ERROR_NO_PLACE,
 } IrisPlaceError;
 
-IRIS_AVAILABLE_IN_ALL
-GQuark iris_place_error_quark (void);
+IRIS_AVAILABLE_IN_ALL GQuark iris_place_error_quark (void);
 
 G_END_DECLS

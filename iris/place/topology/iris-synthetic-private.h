@@ -6,8 +6,6 @@
 
 #include <glib.h>
 
-G_BEGIN_DECLS
-
 /* Longest description, in bytes. */
 #define IRIS_SYNTHETIC_MAX_LENGTH 4096
 /* Most objects of all levels together; 8192 cpus with their cores and caches fit eight times over
@@ -19,5 +17,3 @@ G_BEGIN_DECLS
 #define IRIS_SYNTHETIC_MAX_ARITY 4096
 
 gboolean iris_synthetic_check (const char *description, GError **error);
-
-G_END_DECLS

@@ -12,18 +12,18 @@
  * read anew for every IrisTopology. The shared part is written inside pthread_once() and only read
  * after that; hwloc allows any number of readers of a topology that is loaded and refreshed.
  */
+#include <iris/place/topology/iris-cgroup-private.h>
+
+#include <iris/place/topology/iris-cpu-list-private.h>
+#include <iris/place/topology/iris-topology-private.h>
+#include <iris/place/topology/iris-place-error.h>
+#include <iris/place/topology/iris-synthetic-private.h>
+
 #include <errno.h>
 #include <pthread.h>
 #include <unistd.h>
 #include <hwloc/linux.h>
-
-#include <iris/place/topology/iris-cgroup-private.h>
-#include <iris/place/topology/iris-cpu-list-private.h>
-#include <iris/place/topology/iris-level-private.h>
-#include <iris/place/topology/iris-place-error.h>
-#include <iris/place/topology/iris-synthetic-private.h>
-#include <iris/place/topology/iris-topology-file-private.h>
-#include <iris/place/topology/iris-topology-private.h>
+#include <sys/stat.h>
 
 /**
  * IrisTopology:
@@ -393,9 +393,7 @@ iris_topology_is_this_machine (IrisTopology *self)
 /**
  * iris_topology_get_n_cpus:
  *
- * How many cpus (hardware threads) may be used.
- *
- * Returns: a number of at least 1
+ * Returns: how many cpus (hardware threads) may be used, at least 1
  */
 guint
 iris_topology_get_n_cpus (IrisTopology *self)
@@ -408,9 +406,8 @@ iris_topology_get_n_cpus (IrisTopology *self)
 /**
  * iris_topology_dup_cpus:
  *
- * Which cpus may be used, by the kernel's numbers.
- *
- * Returns: (transfer full): a list such as `0-3,8`
+ * Returns: (transfer full): the cpus that may be used, by the kernel's numbers: a list such as
+ *   `0-3,8`
  */
 char *
 iris_topology_dup_cpus (IrisTopology *self)
@@ -423,9 +420,7 @@ iris_topology_dup_cpus (IrisTopology *self)
 /**
  * iris_topology_get_cpu_quota:
  *
- * The cpu time that the process may have per wall time.
- *
- * Returns: the quota in cpus, 0 if there is none
+ * Returns: the cpu time that the process may have per wall time, in cpus; 0 if there is no quota
  */
 double
 iris_topology_get_cpu_quota (IrisTopology *self)
@@ -503,4 +498,264 @@ iris_topology_describe (IrisTopology *self)
   else
     g_string_append (line, ", no quota");
   return g_string_free (line, FALSE);
+}
+
+/*
+ * The levels of a topology, and the units that each consists of.
+ *
+ * The units of a level are a partition of the usable cpus, whatever the hardware looks like:
+ *
+ *  - Objects may overlap: memory nodes of different kinds (DRAM and HBM) can belong to the same
+ *    cpus, and one may belong to more cpus than another. A cpu goes to the smallest object that
+ *    holds it, among equal ones to the first.
+ *  - Objects may leave cpus out: some processors have cores without an L3. Such cpus form one more
+ *    unit, "l3:rest", so that none is lost.
+ *
+ * Both are settled on whole objects, before the cpus are intersected with the usable ones. So what
+ * a name stands for does not depend on the mask; only how much of it may be used does. The
+ * intersection is made here because hwloc's *_inside_cpuset functions pass over an object of which
+ * only a part is allowed.
+ */
+static const struct
+{
+  const char *name;
+  hwloc_obj_type_t type;
+} levels[IRIS_N_LEVELS] = {
+  [IRIS_LEVEL_MACHINE] = { "machine", HWLOC_OBJ_MACHINE },
+  [IRIS_LEVEL_PACKAGE] = { "package", HWLOC_OBJ_PACKAGE },
+  [IRIS_LEVEL_NUMA] = { "numa", HWLOC_OBJ_NUMANODE },
+  [IRIS_LEVEL_L3] = { "l3", HWLOC_OBJ_L3CACHE },
+  [IRIS_LEVEL_L2] = { "l2", HWLOC_OBJ_L2CACHE },
+  [IRIS_LEVEL_CORE] = { "core", HWLOC_OBJ_CORE },
+  [IRIS_LEVEL_PU] = { "pu", HWLOC_OBJ_PU },
+};
+
+/* Takes both. */
+IrisUnit *
+iris_unit_new (char *name, hwloc_bitmap_t cpus)
+{
+  IrisUnit *unit = g_new (IrisUnit, 1);
+
+  unit->name = name;
+  unit->cpus = cpus;
+  return unit;
+}
+
+void
+iris_unit_free (IrisUnit *unit)
+{
+  g_free (unit->name);
+  hwloc_bitmap_free (unit->cpus);
+  g_free (unit);
+}
+
+const char *
+iris_level_get_name (IrisLevel level)
+{
+  return levels[level].name;
+}
+
+gboolean
+iris_level_parse (const char *name, IrisLevel *level)
+{
+  for (IrisLevel i = 0; i < IRIS_N_LEVELS; i++)
+    if (strcmp (name, levels[i].name) == 0)
+      {
+        *level = i;
+        return TRUE;
+      }
+  return FALSE;
+}
+
+/* How many objects of @level the topology has, usable or not. */
+guint
+iris_level_count (IrisTopology *topology, IrisLevel level)
+{
+  int n = hwloc_get_nbobjs_by_type (iris_topology_get_hwloc (topology), levels[level].type);
+
+  return (guint) MAX (n, 0);
+}
+
+/* The levels that @topology has, for an error: "machine, package, l2, core, pu". */
+char *
+iris_level_list (IrisTopology *topology)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+
+  for (IrisLevel i = 0; i < IRIS_N_LEVELS; i++)
+    if (iris_level_count (topology, i) > 0)
+      g_ptr_array_add (names, (gpointer) levels[i].name);
+  g_ptr_array_add (names, NULL);
+  return g_strjoinv (", ", (char **) names->pdata);
+}
+
+static int
+compare_size (gconstpointer a, gconstpointer b)
+{
+  hwloc_obj_t first = *(const hwloc_obj_t *) a;
+  hwloc_obj_t second = *(const hwloc_obj_t *) b;
+  int first_size = hwloc_bitmap_weight (first->cpuset);
+  int second_size = hwloc_bitmap_weight (second->cpuset);
+
+  if (first_size != second_size)
+    return first_size < second_size ? -1 : 1;
+  return first->logical_index < second->logical_index ? -1 : 1;
+}
+
+/* For every object of @level, by number, the cpus that are its own; adds them up in @covered. */
+static GPtrArray *
+share_out (IrisTopology *topology, IrisLevel level, hwloc_bitmap_t covered)
+{
+  hwloc_topology_t hwloc = iris_topology_get_hwloc (topology);
+  guint n = iris_level_count (topology, level);
+  g_autoptr (GPtrArray) objects = g_ptr_array_sized_new (n);
+  GPtrArray *own = g_ptr_array_new_with_free_func ((GDestroyNotify) hwloc_bitmap_free);
+
+  for (guint i = 0; i < n; i++)
+    g_ptr_array_add (objects, hwloc_get_obj_by_type (hwloc, levels[level].type, i));
+  g_ptr_array_sort (objects, compare_size);
+
+  g_ptr_array_set_size (own, (gint) n);
+  for (guint i = 0; i < n; i++)
+    {
+      hwloc_obj_t object = g_ptr_array_index (objects, i);
+      hwloc_bitmap_t cpus = hwloc_bitmap_alloc ();
+
+      hwloc_bitmap_andnot (cpus, object->cpuset, covered);
+      hwloc_bitmap_or (covered, covered, cpus);
+      g_ptr_array_index (own, object->logical_index) = cpus;
+    }
+  return own;
+}
+
+/* Adds what of @cpus may be used as a unit, if there is any; takes @cpus. */
+static void
+add_unit (GPtrArray *units, IrisTopology *topology, char *name, hwloc_bitmap_t cpus)
+{
+  hwloc_bitmap_and (cpus, cpus, iris_topology_get_usable (topology));
+  if (!hwloc_bitmap_iszero (cpus))
+    {
+      g_ptr_array_add (units, iris_unit_new (name, cpus));
+      return;
+    }
+  g_free (name);
+  hwloc_bitmap_free (cpus);
+}
+
+/*
+ * iris_level_units:
+ *
+ * The units of @level that have a usable cpu, in the order of their numbers, and whether they
+ * needed no "rest" to cover every usable cpu. The array owns them; it is empty if the topology has
+ * no such level.
+ */
+GPtrArray *
+iris_level_units (IrisTopology *topology, IrisLevel level, gboolean *covers)
+{
+  GPtrArray *units = g_ptr_array_new_with_free_func ((GDestroyNotify) iris_unit_free);
+  hwloc_bitmap_t covered = hwloc_bitmap_alloc ();
+  g_autoptr (GPtrArray) own = share_out (topology, level, covered);
+  hwloc_bitmap_t rest = hwloc_bitmap_alloc ();
+
+  for (guint i = 0; i < own->len; i++)
+    add_unit (units, topology, g_strdup_printf ("%s:%u", levels[level].name, i),
+              hwloc_bitmap_dup (g_ptr_array_index (own, i)));
+
+  hwloc_bitmap_andnot (rest, iris_topology_get_usable (topology), covered);
+  *covers = hwloc_bitmap_iszero (rest);
+  if (units->len > 0)
+    add_unit (units, topology, g_strdup_printf ("%s:rest", levels[level].name), rest);
+  else
+    hwloc_bitmap_free (rest);
+
+  hwloc_bitmap_free (covered);
+  return units;
+}
+
+/* Files: hwloc believes a file, and a file may be broken, cut, or made up. */
+static gboolean
+check_file (const char *path, GError **error)
+{
+  struct stat st;
+
+  if (stat (path, &st) < 0)
+    return TRUE; /* reading it says why */
+
+  if (!S_ISREG (st.st_mode))
+    {
+      g_set_error (error, IRIS_PLACE_ERROR, IRIS_PLACE_ERROR_BAD_XML,
+                   "%s is not a regular file; name one that “lstopo FILE.xml” wrote.", path);
+      return FALSE;
+    }
+  if (st.st_size > IRIS_TOPOLOGY_MAX_XML)
+    {
+      g_set_error (error, IRIS_PLACE_ERROR, IRIS_PLACE_ERROR_TOO_LARGE,
+                   "%s is larger than %d bytes (IRIS_TOPOLOGY_MAX_XML); write it without I/O "
+                   "devices, with “lstopo --no-io FILE.xml”.",
+                   path, IRIS_TOPOLOGY_MAX_XML);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+/* hwloc's own reader, which it uses where libxml is not installed, guesses its way through broken
+ * files and leaks what it made of them. GLib's says in which line they break. */
+static gboolean
+check_xml (const char *path, const char *text, gsize size, GError **error)
+{
+  static const GMarkupParser parser = { NULL, NULL, NULL, NULL, NULL };
+  g_autoptr (GMarkupParseContext) context = g_markup_parse_context_new (&parser, 0, NULL, NULL);
+  g_autoptr (GError) broken = NULL;
+
+  if (g_markup_parse_context_parse (context, text, (gssize) size, &broken)
+      && g_markup_parse_context_end_parse (context, &broken))
+    return TRUE;
+  g_set_error (error, IRIS_PLACE_ERROR, IRIS_PLACE_ERROR_BAD_XML,
+               "The file %s is not XML (%s); name one that “lstopo FILE.xml” wrote.", path,
+               broken->message);
+  return FALSE;
+}
+
+/*
+ * iris_topology_file_read:
+ *
+ * Reads a file that hwloc may be given. It is read here, so that hwloc neither reads a device nor
+ * waits for a pipe.
+ */
+char *
+iris_topology_file_read (const char *path, gsize *size, GError **error)
+{
+  g_autofree char *text = NULL;
+
+  if (!check_file (path, error) || !g_file_get_contents (path, &text, size, error)
+      || !check_xml (path, text, *size, error))
+    return NULL;
+  return g_steal_pointer (&text);
+}
+
+/*
+ * iris_topology_file_is_sound:
+ *
+ * Checks of a loaded topology what the places rely on: every cpu of the machine is one PU, whose
+ * cpu set is that cpu.
+ */
+gboolean
+iris_topology_file_is_sound (hwloc_topology_t hwloc)
+{
+  hwloc_bitmap_t seen = hwloc_bitmap_alloc ();
+  int n = hwloc_get_nbobjs_by_type (hwloc, HWLOC_OBJ_PU);
+  gboolean sound = TRUE;
+
+  for (int i = 0; i < n && sound; i++)
+    {
+      hwloc_obj_t pu = hwloc_get_obj_by_type (hwloc, HWLOC_OBJ_PU, (unsigned) i);
+
+      sound = hwloc_bitmap_weight (pu->cpuset) == 1 && hwloc_bitmap_isset (pu->cpuset, pu->os_index)
+              && !hwloc_bitmap_isset (seen, pu->os_index);
+      hwloc_bitmap_or (seen, seen, pu->cpuset);
+    }
+
+  sound = sound && hwloc_bitmap_isequal (seen, hwloc_topology_get_topology_cpuset (hwloc));
+  hwloc_bitmap_free (seen);
+  return sound;
 }

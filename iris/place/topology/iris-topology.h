@@ -13,21 +13,14 @@ G_BEGIN_DECLS
 IRIS_AVAILABLE_IN_ALL
 G_DECLARE_FINAL_TYPE (IrisTopology, iris_topology, IRIS, TOPOLOGY, GObject)
 
-IRIS_AVAILABLE_IN_ALL
-IrisTopology *iris_topology_new (GError **error);
-IRIS_AVAILABLE_IN_ALL
-IrisTopology *iris_topology_new_synthetic (const char *description, GError **error);
-IRIS_AVAILABLE_IN_ALL
-IrisTopology *iris_topology_new_xml (const char *path, GError **error);
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_topology_is_this_machine (IrisTopology *self);
-IRIS_AVAILABLE_IN_ALL
-guint iris_topology_get_n_cpus (IrisTopology *self);
-IRIS_AVAILABLE_IN_ALL
-char *iris_topology_dup_cpus (IrisTopology *self);
-IRIS_AVAILABLE_IN_ALL
-double iris_topology_get_cpu_quota (IrisTopology *self);
-IRIS_AVAILABLE_IN_ALL
-char *iris_topology_describe (IrisTopology *self);
+IRIS_AVAILABLE_IN_ALL IrisTopology *iris_topology_new (GError **error);
+IRIS_AVAILABLE_IN_ALL IrisTopology *
+iris_topology_new_synthetic (const char *description, GError **error);
+IRIS_AVAILABLE_IN_ALL IrisTopology *iris_topology_new_xml (const char *path, GError **error);
+IRIS_AVAILABLE_IN_ALL gboolean iris_topology_is_this_machine (IrisTopology *self);
+IRIS_AVAILABLE_IN_ALL guint iris_topology_get_n_cpus (IrisTopology *self);
+IRIS_AVAILABLE_IN_ALL char *iris_topology_dup_cpus (IrisTopology *self);
+IRIS_AVAILABLE_IN_ALL double iris_topology_get_cpu_quota (IrisTopology *self);
+IRIS_AVAILABLE_IN_ALL char *iris_topology_describe (IrisTopology *self);
 
 G_END_DECLS

@@ -106,9 +106,7 @@
 #pragma once
 
 #include "iris/base/iris-atomic-private.h"
-#define IRIS_INSIDE
 #include "iris/queue/deque/iris-fork-stack.h"
-#undef IRIS_INSIDE
 
 /* Tasks that a worker can have forked and not joined; further ones are run at once. 1 MiB of
  * address space a worker, of which what was used is memory. At most 2^IRIS_FORK_BITS - 1. */
@@ -161,7 +159,6 @@ IrisForkJoin *iris_fork_stack_steal (IrisForkStack *self,
                                      const IrisForkJoin *awaited,
                                      bool force);
 void iris_fork_stack_run (IrisForkStack *self, IrisForkJoin *slot);
-bool iris_fork_stack_has_public (IrisForkStack *self);
 bool iris_fork_stack_has_work (IrisForkStack *self);
 bool iris_fork_stack_ask (IrisForkStack *self);
 

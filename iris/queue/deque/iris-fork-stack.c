@@ -132,8 +132,7 @@ iris_fork_stack_clear (IrisForkStack *self)
   self->slots = NULL;
 }
 
-/* --- sleeping ----------------------------------------------------------------------------------
- */
+/* --- sleeping --- */
 
 static void
 wake (IrisForkStack *self)
@@ -153,17 +152,7 @@ tell_sleepers (IrisForkStack *self)
     self->publish (self);
 }
 
-/* --- thieves -----------------------------------------------------------------------------------
- */
-
-/* Any thread. Whether something may be stolen at once. */
-bool
-iris_fork_stack_has_public (IrisForkStack *self)
-{
-  uint64_t word = iris_fork_load (&self->ends.word, memory_order_acquire);
-
-  return word_top (word) != word_split (word);
-}
+/* --- thieves --- */
 
 /* Any thread. Whether there is anything to steal, by force if need be. */
 bool
@@ -281,8 +270,7 @@ iris_fork_stack_run (IrisForkStack *self, IrisForkJoin *slot)
     wake (owner);
 }
 
-/* --- the owner ---------------------------------------------------------------------------------
- */
+/* --- the owner --- */
 
 /* Owner of @self, which waits for @slot. */
 static void

@@ -97,10 +97,10 @@ struct _IrisForkPopped
   IrisForkJoin *fj;
 };
 
-IRIS_AVAILABLE_IN_ALL
-IrisForkJoin *iris_fork_stack_push_slowly (IrisForkJoin *slot, IrisForkTask *task);
-IRIS_AVAILABLE_IN_ALL
-IrisForkPopped iris_fork_stack_pop_slowly (IrisForkJoin *slot, IrisForkTask *task);
+IRIS_AVAILABLE_IN_ALL IrisForkJoin *
+iris_fork_stack_push_slowly (IrisForkJoin *slot, IrisForkTask *task);
+IRIS_AVAILABLE_IN_ALL IrisForkPopped iris_fork_stack_pop_slowly (IrisForkJoin *slot,
+                                                                 IrisForkTask *task);
 
 /* The task's arguments and run are in @fj. Returns the handle after the fork. */
 static inline __attribute__ ((always_inline)) IrisForkJoin *

@@ -177,12 +177,6 @@ iris_splitqueue_init_full (IrisSplitQueue *self,
   return array != NULL;
 }
 
-static inline bool
-iris_splitqueue_init (IrisSplitQueue *self)
-{
-  return iris_splitqueue_init_full (self, NULL, IRIS_SPLITQUEUE_MIN_CAPACITY, 0);
-}
-
 /* Gives up the arrays; what the slots point to is the caller's matter. */
 static inline void
 iris_splitqueue_clear (IrisSplitQueue *self)

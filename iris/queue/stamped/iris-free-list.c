@@ -62,19 +62,9 @@ iris_free_list_new (gsize block_size)
 /**
  * iris_free_list_ref:
  *
- * Adds a reference. Any thread.
- *
- * Returns: (transfer full): @self
+ * Returns: (transfer full): @self, with one more reference; any thread may call it
  */
-IrisFreeList *
-iris_free_list_ref (IrisFreeList *self)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-
-  iris_container_ref (&self->n_refs);
-
-  return self;
-}
+IRIS_DEFINE_REF (IrisFreeList, iris_free_list, iris_container_ref (&self->n_refs))
 
 /**
  * iris_free_list_unref:

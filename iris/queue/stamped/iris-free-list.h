@@ -13,18 +13,12 @@ G_BEGIN_DECLS
 
 typedef struct _IrisFreeList IrisFreeList;
 
-IRIS_AVAILABLE_IN_ALL
-GType iris_free_list_get_type (void);
-IRIS_AVAILABLE_IN_ALL
-IrisFreeList *iris_free_list_new (gsize block_size);
-IRIS_AVAILABLE_IN_ALL
-IrisFreeList *iris_free_list_ref (IrisFreeList *self);
-IRIS_AVAILABLE_IN_ALL
-void iris_free_list_unref (IrisFreeList *self);
-IRIS_AVAILABLE_IN_ALL
-gpointer iris_free_list_get (IrisFreeList *self);
-IRIS_AVAILABLE_IN_ALL
-void iris_free_list_put (IrisFreeList *self, gpointer block);
+IRIS_AVAILABLE_IN_ALL GType iris_free_list_get_type (void);
+IRIS_AVAILABLE_IN_ALL IrisFreeList *iris_free_list_new (gsize block_size);
+IRIS_AVAILABLE_IN_ALL IrisFreeList *iris_free_list_ref (IrisFreeList *self);
+IRIS_AVAILABLE_IN_ALL void iris_free_list_unref (IrisFreeList *self);
+IRIS_AVAILABLE_IN_ALL gpointer iris_free_list_get (IrisFreeList *self);
+IRIS_AVAILABLE_IN_ALL void iris_free_list_put (IrisFreeList *self, gpointer block);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisFreeList, iris_free_list_unref)
 

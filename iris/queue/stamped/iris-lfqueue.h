@@ -12,7 +12,6 @@ G_BEGIN_DECLS
 IRIS_AVAILABLE_IN_ALL
 G_DECLARE_FINAL_TYPE (IrisLFQueue, iris_lfqueue, IRIS, LFQUEUE, IrisQueue)
 
-IRIS_AVAILABLE_IN_ALL
-IrisQueue *iris_lfqueue_new (void);
+IRIS_AVAILABLE_IN_ALL IrisQueue *iris_lfqueue_new (void);
 
 G_END_DECLS

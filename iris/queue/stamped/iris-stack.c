@@ -43,19 +43,9 @@ iris_stack_new (void)
 /**
  * iris_stack_ref:
  *
- * Adds a reference. Any thread.
- *
- * Returns: (transfer full): @self
+ * Returns: (transfer full): @self, with one more reference; any thread may call it
  */
-IrisStack *
-iris_stack_ref (IrisStack *self)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-
-  iris_container_ref (&self->n_refs);
-
-  return self;
-}
+IRIS_DEFINE_REF (IrisStack, iris_stack, iris_container_ref (&self->n_refs))
 
 /**
  * iris_stack_unref:
@@ -94,9 +84,8 @@ iris_stack_push (IrisStack *self, gpointer item)
 /**
  * iris_stack_pop:
  *
- * Takes the item on top. Any thread.
- *
- * Returns: (transfer none) (nullable): the item, or %NULL when the stack is empty
+ * Returns: (transfer none) (nullable): the item on top, or %NULL when the stack is empty; any
+ *   thread may call it
  */
 gpointer
 iris_stack_pop (IrisStack *self)

@@ -13,20 +13,13 @@ G_BEGIN_DECLS
 
 typedef struct _IrisStack IrisStack;
 
-IRIS_AVAILABLE_IN_ALL
-GType iris_stack_get_type (void);
-IRIS_AVAILABLE_IN_ALL
-IrisStack *iris_stack_new (void);
-IRIS_AVAILABLE_IN_ALL
-IrisStack *iris_stack_ref (IrisStack *self);
-IRIS_AVAILABLE_IN_ALL
-void iris_stack_unref (IrisStack *self);
-IRIS_AVAILABLE_IN_ALL
-void iris_stack_push (IrisStack *self, gpointer item);
-IRIS_AVAILABLE_IN_ALL
-gpointer iris_stack_pop (IrisStack *self);
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_stack_is_empty (IrisStack *self);
+IRIS_AVAILABLE_IN_ALL GType iris_stack_get_type (void);
+IRIS_AVAILABLE_IN_ALL IrisStack *iris_stack_new (void);
+IRIS_AVAILABLE_IN_ALL IrisStack *iris_stack_ref (IrisStack *self);
+IRIS_AVAILABLE_IN_ALL void iris_stack_unref (IrisStack *self);
+IRIS_AVAILABLE_IN_ALL void iris_stack_push (IrisStack *self, gpointer item);
+IRIS_AVAILABLE_IN_ALL gpointer iris_stack_pop (IrisStack *self);
+IRIS_AVAILABLE_IN_ALL gboolean iris_stack_is_empty (IrisStack *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisStack, iris_stack_unref)
 

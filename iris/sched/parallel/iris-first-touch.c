@@ -7,9 +7,7 @@
  * down; the last one tells. An item that the scheduler cancels runs its notify alone, so that is
  * where the counting is.
  */
-#define IRIS_INSIDE
 #include "iris/sched/parallel/iris-first-touch.h"
-#undef IRIS_INSIDE
 #include "iris/sched/iris-scheduler-private.h"
 
 #include <string.h>

@@ -3,10 +3,8 @@
  * Fork and join: the part that is not compiled into programs, and the doors to the schedulers.
  */
 #include "iris/sched/iris-scheduler-private.h"
-#define IRIS_INSIDE
 #include "iris/sched/parallel/iris-fork-join.h"
 #include "iris/sched/schedulers/iris-gmainscheduler.h"
-#undef IRIS_INSIDE
 
 #include <stdlib.h>
 

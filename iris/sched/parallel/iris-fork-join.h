@@ -29,22 +29,19 @@ typedef void (*IrisForkFunc) (IrisForkJoin *fj, gpointer data);
  */
 typedef void (*IrisForkRangeFunc) (IrisForkJoin *fj, gsize begin, gsize end, gpointer data);
 
-IRIS_AVAILABLE_IN_ALL
-IrisForkJoin *iris_fork_join_begin (void);
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_fork_join_run (IrisScheduler *scheduler, IrisForkFunc func, gpointer data);
-IRIS_AVAILABLE_IN_ALL
-IrisForkJoin *
+IRIS_AVAILABLE_IN_ALL IrisForkJoin *iris_fork_join_begin (void);
+IRIS_AVAILABLE_IN_ALL gboolean iris_fork_join_run (IrisScheduler *scheduler,
+                                                   IrisForkFunc func,
+                                                   gpointer data);
+IRIS_AVAILABLE_IN_ALL IrisForkJoin *
 iris_fork_join_fork (IrisForkJoin *fj, IrisForkTask *task, IrisForkFunc func, gpointer data);
-IRIS_AVAILABLE_IN_ALL
-IrisForkJoin *iris_fork_join_join (IrisForkJoin *fj, IrisForkTask *task);
-IRIS_AVAILABLE_IN_ALL
-void iris_fork_join_for (IrisForkJoin *fj,
-                         gsize begin,
-                         gsize end,
-                         gsize grain,
-                         IrisForkRangeFunc func,
-                         gpointer data);
+IRIS_AVAILABLE_IN_ALL IrisForkJoin *iris_fork_join_join (IrisForkJoin *fj, IrisForkTask *task);
+IRIS_AVAILABLE_IN_ALL void iris_fork_join_for (IrisForkJoin *fj,
+                                               gsize begin,
+                                               gsize end,
+                                               gsize grain,
+                                               IrisForkRangeFunc func,
+                                               gpointer data);
 
 #ifndef __GI_SCANNER__
 

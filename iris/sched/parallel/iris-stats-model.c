@@ -166,9 +166,7 @@ iris_stats_model_init (IrisStatsModel *self)
  * iris_stats_model_new:
  * @of: what the rows are
  *
- * Makes a list of the statistics of a scheduler, refreshed once.
- *
- * Returns: (transfer full): a model
+ * Returns: (transfer full): a list of the statistics of a scheduler, refreshed once
  */
 IrisStatsModel *
 iris_stats_model_new (IrisScheduler *scheduler, IrisStatsOf of)

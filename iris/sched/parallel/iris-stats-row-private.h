@@ -5,9 +5,7 @@
 #pragma once
 
 #include "iris/sched/stats/iris-stats-private.h"
-#define IRIS_INSIDE
 #include "iris/sched/parallel/iris-stats-model.h"
-#undef IRIS_INSIDE
 
 IrisStatsRow *iris_stats_row_new (guint index, gint place);
 

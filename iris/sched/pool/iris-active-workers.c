@@ -90,8 +90,6 @@ active_workers_get_unstarted (IrisWorkerPool *pool, guint place)
   if (worker == NULL)
     g_error ("iris: out of memory for a spare worker");
   iris_worker_init (worker, pool, pool->n_workers + n, place);
-  if (pool->shares_deques)
-    worker->deque = pool->workers[pool->active_workers[place].first_worker].deque;
   pool->spares[n] = worker;
   pool->active_workers[place].n_spares++;
   /* Release: a thread that counts it sees it whole. */

@@ -5,9 +5,7 @@
 #pragma once
 
 #include "iris/base/memory/iris-slab-private.h"
-#define IRIS_INSIDE
 #include "iris/sched/pool/iris-item.h"
-#undef IRIS_INSIDE
 
 /* In IrisItem.flags, beside IrisItemFlags: an item that was just run here and has more to do.
  * Others come first: where workers take their newest item first it goes behind all that they have.

@@ -72,8 +72,6 @@ iris_item_set_footprint (IrisItem *item, guint64 bytes)
 /**
  * iris_item_get_footprint: (skip)
  *
- * Tells the footprint of the item.
- *
  * Returns: how much memory the item is declared to touch, rounded up to a power of two; 0 if
  *   nothing was declared
  */

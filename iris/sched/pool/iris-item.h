@@ -73,15 +73,11 @@ struct _IrisItem
 G_STATIC_ASSERT (sizeof (IrisItem) == 64);
 #endif
 
-IRIS_AVAILABLE_IN_ALL
-void iris_item_init (IrisItem *item, IrisCallback func, gpointer data, GDestroyNotify notify);
-IRIS_AVAILABLE_IN_ALL
-void iris_item_set_place (IrisItem *item, gint place, IrisItemFlags flags);
-IRIS_AVAILABLE_IN_ALL
-void iris_item_set_footprint (IrisItem *item, guint64 bytes);
-IRIS_AVAILABLE_IN_ALL
-guint64 iris_item_get_footprint (const IrisItem *item);
-IRIS_AVAILABLE_IN_ALL
-void iris_item_settle (IrisItem *item, gboolean run);
+IRIS_AVAILABLE_IN_ALL void
+iris_item_init (IrisItem *item, IrisCallback func, gpointer data, GDestroyNotify notify);
+IRIS_AVAILABLE_IN_ALL void iris_item_set_place (IrisItem *item, gint place, IrisItemFlags flags);
+IRIS_AVAILABLE_IN_ALL void iris_item_set_footprint (IrisItem *item, guint64 bytes);
+IRIS_AVAILABLE_IN_ALL guint64 iris_item_get_footprint (const IrisItem *item);
+IRIS_AVAILABLE_IN_ALL void iris_item_settle (IrisItem *item, gboolean run);
 
 G_END_DECLS

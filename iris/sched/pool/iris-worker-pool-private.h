@@ -36,16 +36,15 @@
 #include "iris/base/sync/iris-parking-lot-private.h"
 #include "iris/base/iris-random-private.h"
 #include "iris/queue/iris-ring-private.h"
-#include "iris/queue/iris-deque-private.h"
 #include "iris/queue/deque/iris-fork-stack-private.h"
+#include "iris/queue/deque/iris-splitqueue-private.h"
+#include "iris/queue/deque/iris-wsqueue-private.h"
 #include "iris/sched/stats/iris-stats-private.h"
 #include "iris/sched/pool/iris-trace-private.h"
-#define IRIS_INSIDE
 #include "iris/sched/pool/iris-item.h"
 #include "iris/sched/stats/iris-active-workers.h"
 #include "iris/sched/pool/iris-shutdown.h"
 #include "iris/sched/pool/iris-worker.h"
-#undef IRIS_INSIDE
 
 /* A worker takes its newest item first, but from time to time the inbox and the oldest end come
  * first, so that nothing starves: after IRIS_FAIRNESS_INTERVAL picks (a prime, so that it does not
@@ -58,7 +57,7 @@
  * picks of a worker that looks at its source, for itself and for each older one there. */
 #define IRIS_FAIRNESS_INTERVAL 61
 #define IRIS_FAIRNESS_MAX      16384
-#define IRIS_FAIRNESS_SOURCES  4
+#define IRIS_FAIRNESS_SOURCES  3
 
 /* Of the items that a worker queues, one in 256 carries a time stamp for the histograms; a power of
  * two. IRIS_DEBUG=exact makes it every one. */
@@ -88,6 +87,7 @@
 typedef struct IrisWorkerPool IrisWorkerPool;
 typedef struct IrisWorkerPoolOps IrisWorkerPoolOps;
 typedef struct IrisContention IrisContention;
+typedef struct IrisComparedDeque IrisComparedDeque;
 
 typedef enum
 {
@@ -133,8 +133,13 @@ struct _IrisWorker
   gint64 blocking_since; /* microseconds */
   _Atomic gint tid;      /* for the kernel; 0 before it has started and after its end */
 
-  IrisDequeCore *deque; /* own_deque, or one that the workers of a place share */
-  IrisDequeCore own_deque;
+  /* The ops of the pool know which of these it has. */
+  union
+  {
+    IrisSplitQueue deque;        /* place queues */
+    IrisWSQueue chase_lev;       /* lock-free scheduler */
+    IrisComparedDeque *compared; /* iris/sched/compare/ */
+  };
   IrisParker parker;
 
   /* Fork and join: made when the worker first forks or steals a fork (iris-place-queues-fork.c). */
@@ -146,6 +151,12 @@ struct _IrisWorker
 
 struct IrisWorkerPoolOps
 {
+  /* Make and give up the deque of a worker, and tell how many items it has, to any thread; NULL:
+   * workers have none. */
+  void (*init_deque) (IrisWorkerPool *pool, IrisWorker *worker);
+  void (*clear_deque) (IrisWorker *worker);
+  guint64 (*count_own) (IrisWorker *worker);
+
   /* Puts an item where it belongs and publishes it. @self is the calling worker of this pool, or
    * NULL when the item comes from outside. */
   void (*push) (IrisWorkerPool *pool, IrisWorker *self, IrisItem *item);
@@ -213,9 +224,7 @@ struct IrisWorkerPool
   IrisWorker *workers;
   _Atomic unsigned generation; /* of processes, in which it was started; 0 before */
   IrisArrayPool arrays;        /* of the deques */
-  IrisDequeKind kind;
-  bool is_plain;      /* what a worker queues without a hint goes onto its own split deque */
-  bool shares_deques; /* a place has one for all its workers */
+  bool is_plain; /* what a worker queues without a hint goes onto its own split deque */
   IrisParkingLot parking_lot;
 
   IrisWorkerPoolPlace *active_workers; /* of each place */
@@ -250,8 +259,7 @@ IrisWorkerPool *iris_worker_pool_new (const IrisWorkerPoolOps *ops,
                                       gpointer owner,
                                       GDestroyNotify free_owner,
                                       guint n_places,
-                                      const guint *workers_per_place,
-                                      IrisDequeKind kind);
+                                      const guint *workers_per_place);
 void iris_worker_pool_free (IrisWorkerPool *self);
 void iris_worker_pool_set_plain (IrisWorkerPool *self);
 void iris_worker_pool_start (IrisWorkerPool *self);
@@ -338,7 +346,7 @@ static inline __attribute__ ((always_inline)) bool
 iris_worker_pool_queue_own (IrisWorkerPool *self, IrisWorker *worker, IrisItem *item)
 {
   iris_worker_note_queued (worker, item);
-  if (iris_unlikely (!iris_splitqueue_push (&worker->own_deque.split, item)))
+  if (iris_unlikely (!iris_splitqueue_push (&worker->deque, item)))
     {
       self->ops->push (self, worker, item);
       return false;

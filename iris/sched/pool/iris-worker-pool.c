@@ -42,8 +42,7 @@ iris_worker_pool_new (const IrisWorkerPoolOps *ops,
                       gpointer owner,
                       GDestroyNotify free_owner,
                       guint n_places,
-                      const guint *workers_per_place,
-                      IrisDequeKind kind)
+                      const guint *workers_per_place)
 {
   IrisWorkerPool *self = aligned_alloc (IRIS_CACHE_PAIR, sizeof *self);
   static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
@@ -62,7 +61,6 @@ iris_worker_pool_new (const IrisWorkerPoolOps *ops,
   self->made_ns = iris_clock_ns ();
   for (guint place = 0; place < n_places; place++)
     self->n_workers += workers_per_place[place];
-  self->kind = kind;
   pthread_mutex_init (&self->lock, NULL);
   pthread_mutex_init (&self->joining, NULL);
   pthread_cond_init (&self->settled, NULL);

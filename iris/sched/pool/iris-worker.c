@@ -227,7 +227,7 @@ worker_next_plain (IrisWorker *self)
 
   if (iris_unlikely (self->picks_left == 0))
     return worker_next (self);
-  item = iris_splitqueue_take (&self->own_deque.split);
+  item = iris_splitqueue_take (&self->deque);
   if (iris_unlikely (item == NULL))
     return worker_next (self);
   self->picks_left--;
@@ -301,9 +301,8 @@ iris_worker_init (IrisWorker *self, IrisWorkerPool *pool, guint index, guint pla
   self->unsampled = pool->unsampled;
   iris_random_seed (&self->random, index + 1);
   iris_parker_init (&self->parker, place);
-  self->deque = &self->own_deque;
-  if (!iris_deque_core_init (self->deque, pool->kind, &pool->arrays))
-    g_error ("iris: out of memory for the queue of worker %u", index);
+  if (pool->ops->init_deque != NULL)
+    pool->ops->init_deque (pool, self);
 }
 
 void
@@ -311,7 +310,8 @@ iris_worker_clear (IrisWorker *self)
 {
   IrisForkStack *forks = atomic_load_explicit (&self->forks, memory_order_relaxed);
 
-  iris_deque_core_clear (&self->own_deque);
+  if (self->pool->ops->clear_deque != NULL)
+    self->pool->ops->clear_deque (self);
   if (forks != NULL)
     iris_fork_stack_clear (forks);
   free (forks);
@@ -320,10 +320,8 @@ iris_worker_clear (IrisWorker *self)
 /**
  * iris_worker_current:
  *
- * The worker that runs the calling code, for any scheduler.
- *
- * Returns: (transfer none) (nullable): the worker, valid until the item returns; %NULL when the
- *   calling thread is not a worker
+ * Returns: (transfer none) (nullable): the worker that runs the calling code, for any scheduler,
+ *   valid until the item returns; %NULL when the calling thread is not a worker
  */
 IrisWorker *
 iris_worker_current (void)
@@ -333,8 +331,6 @@ iris_worker_current (void)
 
 /**
  * iris_worker_get_index:
- *
- * Gets the number of the worker within its scheduler.
  *
  * Returns: its number, counted from 0
  */
@@ -348,8 +344,6 @@ iris_worker_get_index (const IrisWorker *self)
 
 /**
  * iris_worker_get_place:
- *
- * Gets the place that the worker belongs to.
  *
  * Returns: the id of its place; 0 for schedulers that have one place only
  */

@@ -5,9 +5,7 @@
  */
 #include "iris/sched/schedulers/iris-place-scheduler-private.h"
 
-#define IRIS_INSIDE
 #include "iris/sched/schedulers/iris-default-scheduler.h"
-#undef IRIS_INSIDE
 
 #include <pthread.h>
 

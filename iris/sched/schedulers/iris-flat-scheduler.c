@@ -4,45 +4,29 @@
  */
 #include "iris/sched/schedulers/iris-flat-scheduler-private.h"
 
-enum
-{
-  PROP_0,
-  PROP_N_WORKERS,
-  N_PROPS,
-};
-
 static void
 flat_scheduler_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
-  if (id == PROP_N_WORKERS)
-    g_value_set_uint (value, ((IrisFlatScheduler *) object)->n_workers);
-  else
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  g_value_set_uint (value, ((IrisFlatScheduler *) object)->n_workers);
 }
 
 static void
 flat_scheduler_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
-  if (id == PROP_N_WORKERS)
-    ((IrisFlatScheduler *) object)->n_workers = g_value_get_uint (value);
-  else
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  ((IrisFlatScheduler *) object)->n_workers = g_value_get_uint (value);
 }
 
 void
 iris_flat_scheduler_install_properties (GObjectClass *klass)
 {
-  GParamSpec *properties[N_PROPS] = { NULL };
-
   klass->get_property = flat_scheduler_get_property;
   klass->set_property = flat_scheduler_set_property;
 
   /* How many workers are made; 0 at construction for one a processor. */
-  properties[PROP_N_WORKERS] = g_param_spec_uint ("n-workers", NULL, NULL, 0, G_MAXINT, 0,
-                                                  G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY
-                                                      | G_PARAM_STATIC_STRINGS);
-
-  g_object_class_install_properties (klass, N_PROPS, properties);
+  g_object_class_install_property (
+      klass, 1,
+      g_param_spec_uint ("n-workers", NULL, NULL, 0, G_MAXINT, 0,
+                         G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS));
 }
 
 guint
@@ -61,7 +45,6 @@ iris_flat_scheduler_set_pool (IrisFlatScheduler *self,
 {
   guint n_workers = iris_flat_scheduler_n_workers (self);
 
-  iris_scheduler_set_pool (
-      &self->parent_instance,
-      iris_worker_pool_new (ops, owner, free_owner, 1, &n_workers, IRIS_DEQUE_CHASE_LEV));
+  iris_scheduler_set_pool (&self->parent_instance,
+                           iris_worker_pool_new (ops, owner, free_owner, 1, &n_workers));
 }

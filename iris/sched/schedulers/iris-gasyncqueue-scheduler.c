@@ -211,10 +211,8 @@ iris_gasyncqueue_scheduler_init (IrisGAsyncQueueScheduler *self)
 /**
  * iris_scheduler_new:
  *
- * Makes a scheduler with one GAsyncQueue for all workers, and a worker for each processor that this
- * process may use.
- *
- * Returns: (transfer full): a scheduler
+ * Returns: (transfer full): a scheduler with one GAsyncQueue for all workers, and a worker for each
+ *   processor that this process may use
  */
 IrisScheduler *
 iris_scheduler_new (void)
@@ -227,9 +225,7 @@ iris_scheduler_new (void)
  * @min_threads: the least number of workers; 0 for no wish
  * @max_threads: the number of workers; 0 for one a processor
  *
- * Makes a scheduler with one GAsyncQueue for a number of workers.
- *
- * Returns: (transfer full): a scheduler
+ * Returns: (transfer full): a scheduler with one GAsyncQueue for a number of workers
  */
 IrisScheduler *
 iris_scheduler_new_full (guint min_threads, guint max_threads)

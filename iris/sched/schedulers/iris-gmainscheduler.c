@@ -23,9 +23,7 @@
  * closing, because that item is counted and not settled yet; what its context's owner queues
  * elsewhere is not, because no shutdown waits for that.
  */
-#define IRIS_INSIDE
 #include "iris/sched/schedulers/iris-gmainscheduler.h"
-#undef IRIS_INSIDE
 
 #include "iris/sched/iris-scheduler-private.h"
 #include "iris/sched/schedulers/iris-source-items-private.h"
@@ -66,15 +64,6 @@ struct _IrisGMainScheduler
   GMainContext *context;
   ItemSource *source;
 };
-
-enum
-{
-  PROP_0,
-  PROP_CONTEXT,
-  N_PROPS,
-};
-
-static GParamSpec *properties[N_PROPS];
 
 G_DEFINE_FINAL_TYPE (IrisGMainScheduler, iris_gmainscheduler, IRIS_TYPE_SCHEDULER)
 
@@ -310,19 +299,13 @@ iris_gmainscheduler_constructed (GObject *object)
 static void
 iris_gmainscheduler_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
-  if (id == PROP_CONTEXT)
-    g_value_set_boxed (value, IRIS_GMAINSCHEDULER (object)->context);
-  else
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  g_value_set_boxed (value, IRIS_GMAINSCHEDULER (object)->context);
 }
 
 static void
 iris_gmainscheduler_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
-  if (id == PROP_CONTEXT)
-    IRIS_GMAINSCHEDULER (object)->context = g_value_dup_boxed (value);
-  else
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  IRIS_GMAINSCHEDULER (object)->context = g_value_dup_boxed (value);
 }
 
 static void
@@ -341,11 +324,10 @@ iris_gmainscheduler_class_init (IrisGMainSchedulerClass *klass)
    *
    * The main context in which items run; %NULL at construction for the default one.
    */
-  properties[PROP_CONTEXT] = g_param_spec_boxed ("context", NULL, NULL, G_TYPE_MAIN_CONTEXT,
-                                                 G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY
-                                                     | G_PARAM_STATIC_STRINGS);
-
-  g_object_class_install_properties (G_OBJECT_CLASS (klass), N_PROPS, properties);
+  g_object_class_install_property (
+      G_OBJECT_CLASS (klass), 1,
+      g_param_spec_boxed ("context", NULL, NULL, G_TYPE_MAIN_CONTEXT,
+                          G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS));
 }
 
 static void

@@ -17,9 +17,7 @@ G_BEGIN_DECLS
 IRIS_AVAILABLE_IN_ALL
 G_DECLARE_FINAL_TYPE (IrisGMainScheduler, iris_gmainscheduler, IRIS, GMAINSCHEDULER, IrisScheduler)
 
-IRIS_AVAILABLE_IN_ALL
-IrisScheduler *iris_gmainscheduler_new (GMainContext *context);
-IRIS_AVAILABLE_IN_ALL
-GMainContext *iris_gmainscheduler_get_context (IrisGMainScheduler *self);
+IRIS_AVAILABLE_IN_ALL IrisScheduler *iris_gmainscheduler_new (GMainContext *context);
+IRIS_AVAILABLE_IN_ALL GMainContext *iris_gmainscheduler_get_context (IrisGMainScheduler *self);
 
 G_END_DECLS

@@ -67,7 +67,7 @@ lf_lay_down (IrisWorkerPool *pool, IrisWorker *self, guint shard, IrisLlistNode 
       IrisLlistNode *next = chain->next;
 
       /* No memory for a larger deque: the item stays where it can be taken. */
-      if (!iris_deque_core_push (self->deque, item_of (chain)))
+      if (!iris_wsqueue_push (&self->chase_lev, item_of (chain)))
         iris_llist_push (&shards->shards[shard].list, chain);
       chain = next;
       laid = true;
@@ -87,13 +87,12 @@ lf_steal (IrisWorkerPool *pool, IrisWorker *self, guint start)
     {
       IrisWorker *victim = iris_worker_pool_get_worker (pool, (start + i) % n_workers);
       IrisStealResult result;
-      uint64_t n;
       void *item = NULL;
 
       if (victim == self)
         continue;
       iris_counter_add (&self->counters.steal_tries, 1);
-      result = iris_deque_core_steal (victim->deque, &item, 1, &n);
+      result = iris_wsqueue_steal (&victim->chase_lev, &item);
       if (result == IRIS_STEAL_TAKEN)
         {
           iris_worker_note_steal (self, self->place, 1);
@@ -129,7 +128,7 @@ lf_take_any (IrisWorkerPool *pool)
     }
   for (guint i = 0; i < iris_worker_pool_count_workers (pool); i++)
     {
-      void *item = iris_deque_core_take_oldest (iris_worker_pool_get_worker (pool, i)->deque);
+      void *item = iris_wsqueue_take_oldest (&iris_worker_pool_get_worker (pool, i)->chase_lev);
 
       if (item != NULL)
         return item;
@@ -147,7 +146,7 @@ lf_take (IrisWorkerPool *pool, IrisWorker *self)
   if (self == NULL)
     return lf_take_any (pool);
 
-  item = iris_deque_core_take (self->deque);
+  item = iris_wsqueue_take (&self->chase_lev);
   if (item != NULL)
     return item;
 
@@ -173,13 +172,35 @@ lf_has_work (IrisWorkerPool *pool, IrisWorker *self)
     if (!iris_llist_is_empty (&shards->shards[i].list))
       return IRIS_WORK_SHARED;
   for (guint i = 0; i < iris_worker_pool_count_workers (pool); i++)
-    if (iris_deque_core_get_length (iris_worker_pool_get_worker (pool, i)->deque) > 0)
+    if (iris_wsqueue_get_length (&iris_worker_pool_get_worker (pool, i)->chase_lev) > 0)
       return IRIS_WORK_SHARED;
 
   return IRIS_WORK_NONE;
 }
 
+static void
+lf_init_deque (IrisWorkerPool *pool, IrisWorker *worker)
+{
+  if (!iris_wsqueue_init_full (&worker->chase_lev, &pool->arrays, IRIS_WSQUEUE_MIN_CAPACITY, 0))
+    g_error ("iris: out of memory for the deque of worker %u", worker->index);
+}
+
+static void
+lf_clear_deque (IrisWorker *worker)
+{
+  iris_wsqueue_clear (&worker->chase_lev);
+}
+
+static guint64
+lf_count_own (IrisWorker *worker)
+{
+  return (guint64) iris_wsqueue_get_length (&worker->chase_lev);
+}
+
 static const IrisWorkerPoolOps lf_ops = {
+  .init_deque = lf_init_deque,
+  .clear_deque = lf_clear_deque,
+  .count_own = lf_count_own,
   .push = lf_push,
   .take = lf_take,
   .has_work = lf_has_work,
@@ -252,9 +273,8 @@ iris_lfscheduler_init (IrisLFScheduler *self)
 /**
  * iris_lfscheduler_new:
  *
- * Makes a lock-free scheduler with a worker for each processor that this process may use.
- *
- * Returns: (transfer full): a scheduler
+ * Returns: (transfer full): a lock-free scheduler with a worker for each processor that this
+ *   process may use
  */
 IrisScheduler *
 iris_lfscheduler_new (void)

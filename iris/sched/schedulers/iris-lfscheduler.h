@@ -17,9 +17,8 @@ G_BEGIN_DECLS
 IRIS_AVAILABLE_IN_ALL
 G_DECLARE_FINAL_TYPE (IrisLFScheduler, iris_lfscheduler, IRIS, LFSCHEDULER, IrisScheduler)
 
-IRIS_AVAILABLE_IN_ALL
-IrisScheduler *iris_lfscheduler_new (void);
-IRIS_AVAILABLE_IN_ALL
-IrisScheduler *iris_lfscheduler_new_full (guint min_threads, guint max_threads);
+IRIS_AVAILABLE_IN_ALL IrisScheduler *iris_lfscheduler_new (void);
+IRIS_AVAILABLE_IN_ALL IrisScheduler *
+iris_lfscheduler_new_full (guint min_threads, guint max_threads);
 
 G_END_DECLS

@@ -5,8 +5,6 @@
 #pragma once
 
 #include "iris/sched/iris-scheduler-private.h"
-#define IRIS_INSIDE
 #include "iris/sched/schedulers/iris-place-scheduler.h"
-#undef IRIS_INSIDE
 
 void iris_place_scheduler_choose_places (IrisPlaceScheduler *self, IrisPlaces *places);

@@ -2,7 +2,7 @@
  *
  * Work-stealing places: the scheduler object around the place queues.
  */
-#include "iris/sched/steal/iris-place-queues-private.h"
+#include "iris/sched/compare/iris-compared-queues-private.h"
 #include "iris/sched/schedulers/iris-place-scheduler-private.h"
 
 /**
@@ -73,15 +73,30 @@ tell_places (IrisPlaces *places)
     }
 }
 
+static IrisWorkerPool *
+make_pool (const IrisPlaceSchedulerPrivate *priv, const IrisStealRules *rules)
+{
+  IrisPlaceQueues *queues;
+  IrisWorkerPool *pool;
+
+  if (priv->layout != IRIS_LAYOUT_WORKERS || priv->deque != IRIS_DEQUE_SPLIT)
+    return iris_compared_queues_new_pool (priv->places, priv->deal, priv->layout, priv->deque,
+                                          rules);
+
+  queues = iris_place_queues_new (sizeof *queues, priv->places, priv->deal, rules);
+  pool = iris_place_queues_make_pool (queues, &iris_place_queues_ops, iris_place_queues_free);
+  if (priv->deal == IRIS_DEAL_OWN)
+    iris_worker_pool_set_plain (pool);
+
+  return pool;
+}
+
 static void
 iris_place_scheduler_constructed (GObject *object)
 {
   IrisPlaceScheduler *self = IRIS_PLACE_SCHEDULER (object);
   IrisPlaceSchedulerPrivate *priv = iris_place_scheduler_get_instance_private (self);
-  g_autofree guint *workers = NULL;
   IrisStealRules rules;
-  IrisWorkerPool *pool;
-  guint n;
 
   G_OBJECT_CLASS (iris_place_scheduler_parent_class)->constructed (object);
 
@@ -97,30 +112,27 @@ iris_place_scheduler_constructed (GObject *object)
           priv->places = iris_places_new_unbound (1, iris_scheduler_choose_n_workers (0, 0));
         }
     }
-  n = iris_places_get_n_places (priv->places);
-  workers = g_new (guint, n);
-  for (guint i = 0; i < n; i++)
-    workers[i] = iris_place_get_n_workers (iris_places_get_place (priv->places, i));
-
   if (priv->layout == IRIS_LAYOUT_SHARED)
     priv->deque = IRIS_DEQUE_LOCKED;
-  if (iris_deque_kind_may_repeat (priv->deque))
+  if (priv->deque == IRIS_DEQUE_IDEMPOTENT)
     {
       g_critical ("iris: an idempotent deque may run an item twice; the split one is used");
       priv->deque = IRIS_DEQUE_SPLIT;
     }
   iris_steal_policy_get_rules (priv->steal_policy, &rules);
-  pool = iris_worker_pool_new (
-      &iris_place_queues_ops,
-      iris_place_queues_new_full (priv->places, priv->deal, priv->layout, &rules),
-      iris_place_queues_free, n, workers, priv->deque);
-  if (priv->layout == IRIS_LAYOUT_SHARED)
-    iris_place_queues_share_deques (pool);
-  else if (priv->deque == IRIS_DEQUE_SPLIT && priv->deal == IRIS_DEAL_OWN)
-    iris_worker_pool_set_plain (pool);
-  iris_scheduler_set_pool (IRIS_SCHEDULER (self), pool);
+  iris_scheduler_set_pool (IRIS_SCHEDULER (self), make_pool (priv, &rules));
   if (iris_debug_has (IRIS_DEBUG_PLACES))
     tell_places (priv->places);
+}
+
+/* The field of a property that is a choice; NULL: it is an object. */
+static gint *
+get_choice (IrisPlaceSchedulerPrivate *priv, guint id)
+{
+  return id == PROP_DEAL     ? (gint *) &priv->deal
+         : id == PROP_LAYOUT ? (gint *) &priv->layout
+         : id == PROP_DEQUE  ? (gint *) &priv->deque
+                             : NULL;
 }
 
 static void
@@ -128,27 +140,14 @@ iris_place_scheduler_get_property (GObject *object, guint id, GValue *value, GPa
 {
   IrisPlaceSchedulerPrivate *priv = iris_place_scheduler_get_instance_private (
       IRIS_PLACE_SCHEDULER (object));
+  const gint *choice = get_choice (priv, id);
 
-  switch (id)
-    {
-    case PROP_PLACES:
-      g_value_set_object (value, priv->places);
-      break;
-    case PROP_DEAL:
-      g_value_set_enum (value, (gint) priv->deal);
-      break;
-    case PROP_LAYOUT:
-      g_value_set_enum (value, (gint) priv->layout);
-      break;
-    case PROP_DEQUE:
-      g_value_set_enum (value, (gint) priv->deque);
-      break;
-    case PROP_STEAL_POLICY:
-      g_value_set_object (value, priv->steal_policy);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-    }
+  if (choice != NULL)
+    g_value_set_enum (value, *choice);
+  else if (id == PROP_PLACES)
+    g_value_set_object (value, priv->places);
+  else
+    g_value_set_object (value, priv->steal_policy);
 }
 
 static void
@@ -159,27 +158,14 @@ iris_place_scheduler_set_property (GObject *object,
 {
   IrisPlaceSchedulerPrivate *priv = iris_place_scheduler_get_instance_private (
       IRIS_PLACE_SCHEDULER (object));
+  gint *choice = get_choice (priv, id);
 
-  switch (id)
-    {
-    case PROP_PLACES:
-      priv->places = g_value_dup_object (value);
-      break;
-    case PROP_DEAL:
-      priv->deal = (IrisDeal) g_value_get_enum (value);
-      break;
-    case PROP_LAYOUT:
-      priv->layout = (IrisLayout) g_value_get_enum (value);
-      break;
-    case PROP_DEQUE:
-      priv->deque = (IrisDequeKind) g_value_get_enum (value);
-      break;
-    case PROP_STEAL_POLICY:
-      priv->steal_policy = g_value_dup_object (value);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-    }
+  if (choice != NULL)
+    *choice = g_value_get_enum (value);
+  else if (id == PROP_PLACES)
+    priv->places = g_value_dup_object (value);
+  else
+    priv->steal_policy = g_value_dup_object (value);
 }
 
 static void
@@ -268,9 +254,7 @@ iris_place_scheduler_init (IrisPlaceScheduler *self)
  * iris_place_scheduler_new:
  * @places: (nullable): the places, or %NULL for those of this machine
  *
- * Makes a scheduler of work-stealing places.
- *
- * Returns: (transfer full): a scheduler
+ * Returns: (transfer full): a scheduler of work-stealing places
  */
 IrisScheduler *
 iris_place_scheduler_new (IrisPlaces *places)
@@ -297,8 +281,6 @@ iris_place_scheduler_new_full (IrisPlaces *places, IrisDeal deal)
 
 /**
  * iris_place_scheduler_get_places:
- *
- * Gets the places of the scheduler.
  *
  * Returns: (transfer none): its places
  */

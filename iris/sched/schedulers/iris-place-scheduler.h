@@ -27,11 +27,9 @@ struct _IrisPlaceSchedulerClass
   gpointer padding[8];
 };
 
-IRIS_AVAILABLE_IN_ALL
-IrisScheduler *iris_place_scheduler_new (IrisPlaces *places);
-IRIS_AVAILABLE_IN_ALL
-IrisScheduler *iris_place_scheduler_new_full (IrisPlaces *places, IrisDeal deal);
-IRIS_AVAILABLE_IN_ALL
-IrisPlaces *iris_place_scheduler_get_places (IrisPlaceScheduler *self);
+IRIS_AVAILABLE_IN_ALL IrisScheduler *iris_place_scheduler_new (IrisPlaces *places);
+IRIS_AVAILABLE_IN_ALL IrisScheduler *
+iris_place_scheduler_new_full (IrisPlaces *places, IrisDeal deal);
+IRIS_AVAILABLE_IN_ALL IrisPlaces *iris_place_scheduler_get_places (IrisPlaceScheduler *self);
 
 G_END_DECLS

@@ -4,9 +4,7 @@
  * behind it: a deque for each worker, an inbox for what comes from outside, random victims.
  */
 #include "iris/sched/schedulers/iris-place-scheduler-private.h"
-#define IRIS_INSIDE
 #include "iris/sched/schedulers/iris-wsscheduler.h"
-#undef IRIS_INSIDE
 
 struct _IrisWSScheduler
 {
@@ -45,9 +43,8 @@ iris_wsscheduler_init (IrisWSScheduler *self)
 /**
  * iris_wsscheduler_new:
  *
- * Makes a work-stealing scheduler with a worker for each processor that this process may use.
- *
- * Returns: (transfer full): a scheduler
+ * Returns: (transfer full): a work-stealing scheduler with a worker for each processor that this
+ *   process may use
  */
 IrisScheduler *
 iris_wsscheduler_new (void)

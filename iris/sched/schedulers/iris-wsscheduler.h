@@ -17,9 +17,8 @@ G_BEGIN_DECLS
 IRIS_AVAILABLE_IN_ALL
 G_DECLARE_FINAL_TYPE (IrisWSScheduler, iris_wsscheduler, IRIS, WSSCHEDULER, IrisPlaceScheduler)
 
-IRIS_AVAILABLE_IN_ALL
-IrisScheduler *iris_wsscheduler_new (void);
-IRIS_AVAILABLE_IN_ALL
-IrisScheduler *iris_wsscheduler_new_full (guint min_threads, guint max_threads);
+IRIS_AVAILABLE_IN_ALL IrisScheduler *iris_wsscheduler_new (void);
+IRIS_AVAILABLE_IN_ALL IrisScheduler *
+iris_wsscheduler_new_full (guint min_threads, guint max_threads);
 
 G_END_DECLS

@@ -4,9 +4,7 @@
  */
 #pragma once
 
-#define IRIS_INSIDE
 #include "iris/sched/stats/iris-stats.h"
-#undef IRIS_INSIDE
 
 #include <stdint.h>
 

@@ -304,9 +304,7 @@ iris_counters_get_items_per_steal (const IrisCounters *self)
  * iris_counters_get_verdict:
  * @self: counters of a worker, a place, or all
  *
- * How often a look at a victim ended in this way.
- *
- * Returns: a count since the scheduler was made
+ * Returns: how often a look at a victim ended in this way, since the scheduler was made
  */
 guint64
 iris_counters_get_verdict (const IrisCounters *self, IrisStealVerdict verdict)

@@ -126,37 +126,24 @@ typedef struct
 
 #define IRIS_TYPE_STATS (iris_stats_get_type ())
 
-IRIS_AVAILABLE_IN_ALL
-GType iris_stats_get_type (void);
-IRIS_AVAILABLE_IN_ALL
-IrisStats *iris_stats_copy (const IrisStats *self);
-IRIS_AVAILABLE_IN_ALL
-void iris_stats_free (IrisStats *self);
-IRIS_AVAILABLE_IN_ALL
-IrisStats *iris_stats_diff (const IrisStats *older, const IrisStats *newer);
-IRIS_AVAILABLE_IN_ALL
-guint64 iris_stats_get_span (const IrisStats *self);
-IRIS_AVAILABLE_IN_ALL
-guint64 iris_stats_delay_quantile (const IrisStats *self, gdouble quantile);
-IRIS_AVAILABLE_IN_ALL
-guint64 iris_counters_get_verdict (const IrisCounters *self, IrisStealVerdict verdict);
-IRIS_AVAILABLE_IN_ALL
-guint64 iris_stats_run_quantile (const IrisStats *self, gdouble quantile);
-IRIS_AVAILABLE_IN_ALL
-char *iris_stats_to_string (const IrisStats *self);
-IRIS_AVAILABLE_IN_ALL
-char *iris_stats_to_json (const IrisStats *self);
-IRIS_AVAILABLE_IN_ALL
-void iris_stats_print (const IrisStats *self);
+IRIS_AVAILABLE_IN_ALL GType iris_stats_get_type (void);
+IRIS_AVAILABLE_IN_ALL IrisStats *iris_stats_copy (const IrisStats *self);
+IRIS_AVAILABLE_IN_ALL void iris_stats_free (IrisStats *self);
+IRIS_AVAILABLE_IN_ALL IrisStats *iris_stats_diff (const IrisStats *older, const IrisStats *newer);
+IRIS_AVAILABLE_IN_ALL guint64 iris_stats_get_span (const IrisStats *self);
+IRIS_AVAILABLE_IN_ALL guint64 iris_stats_delay_quantile (const IrisStats *self, gdouble quantile);
+IRIS_AVAILABLE_IN_ALL guint64 iris_counters_get_verdict (const IrisCounters *self,
+                                                         IrisStealVerdict verdict);
+IRIS_AVAILABLE_IN_ALL guint64 iris_stats_run_quantile (const IrisStats *self, gdouble quantile);
+IRIS_AVAILABLE_IN_ALL char *iris_stats_to_string (const IrisStats *self);
+IRIS_AVAILABLE_IN_ALL char *iris_stats_to_json (const IrisStats *self);
+IRIS_AVAILABLE_IN_ALL void iris_stats_print (const IrisStats *self);
 
-IRIS_AVAILABLE_IN_ALL
-gdouble iris_counters_get_steal_ratio (const IrisCounters *self);
-IRIS_AVAILABLE_IN_ALL
-gdouble iris_counters_get_steal_rate (const IrisCounters *self, guint64 span_ns);
-IRIS_AVAILABLE_IN_ALL
-gdouble iris_counters_get_steal_overhead (const IrisCounters *self);
-IRIS_AVAILABLE_IN_ALL
-gdouble iris_counters_get_items_per_steal (const IrisCounters *self);
+IRIS_AVAILABLE_IN_ALL gdouble iris_counters_get_steal_ratio (const IrisCounters *self);
+IRIS_AVAILABLE_IN_ALL gdouble iris_counters_get_steal_rate (const IrisCounters *self,
+                                                            guint64 span_ns);
+IRIS_AVAILABLE_IN_ALL gdouble iris_counters_get_steal_overhead (const IrisCounters *self);
+IRIS_AVAILABLE_IN_ALL gdouble iris_counters_get_items_per_steal (const IrisCounters *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisStats, iris_stats_free)
 

@@ -34,7 +34,6 @@ typedef enum
 } IrisStealVerdict;
 
 #define IRIS_TYPE_STEAL_VERDICT (iris_steal_verdict_get_type ())
-IRIS_AVAILABLE_IN_ALL
-GType iris_steal_verdict_get_type (void);
+IRIS_AVAILABLE_IN_ALL GType iris_steal_verdict_get_type (void);
 
 G_END_DECLS

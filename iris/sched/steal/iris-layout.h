@@ -43,11 +43,9 @@ typedef enum
 } IrisLayout;
 
 #define IRIS_TYPE_LAYOUT (iris_layout_get_type ())
-IRIS_AVAILABLE_IN_ALL
-GType iris_layout_get_type (void);
+IRIS_AVAILABLE_IN_ALL GType iris_layout_get_type (void);
 
 #define IRIS_TYPE_DEAL (iris_deal_get_type ())
-IRIS_AVAILABLE_IN_ALL
-GType iris_deal_get_type (void);
+IRIS_AVAILABLE_IN_ALL GType iris_deal_get_type (void);
 
 G_END_DECLS

@@ -18,18 +18,11 @@
  * swap: the oldest to run, and the next ones onto its own deque, where it meets them in their order
  * and others can steal them. Items that are to be kept apart move one by one.
  *
- * In the layout `affinity` an item with a hint that is queued by a worker of another place goes
- * both onto that worker's deque and into the place's affinity queue, in a proxy
- * (iris-item-proxy-private.h). No worker but the workers of the place looks into its affinity
- * queue.
- *
- * In the layout `shared` the workers of a place have one deque between them, under a lock (LASSI).
- *
  * A split deque shows thieves only a part of what it has. The worker that finds nothing public asks
  * for more, and the owner answers in its next push or take; an owner whose present item runs long
  * does not, and after IRIS_SEARCH_PATIENCE rounds of search the thief forces half of the private
  * part open. So a private item is as good as a public one to the worker that decides whether to
- * sleep: it counts as work (iris_place_queues_has_work()).
+ * sleep: it counts as work (has_work of IrisWorkerPoolOps).
  *
  * Nothing starves: within a bounded number of picks (IRIS_FAIRNESS_INTERVAL) a worker looks into
  * the inboxes of its place and at the oldest end of its own deque before anything else, and each
@@ -55,13 +48,11 @@
 #pragma once
 
 #include "iris/sched/pool/iris-worker-pool-private.h"
-#include "iris/sched/steal/iris-place-queues-refuse-private.h"
 #include "iris/sched/pool/iris-footprint-private.h"
+#include "iris/sched/steal/iris-place-queues-refuse-private.h"
 #include "iris/sched/steal/iris-steal-rules-private.h"
-#define IRIS_INSIDE
 #include "iris/place/iris-places.h"
 #include "iris/sched/steal/iris-layout.h"
-#undef IRIS_INSIDE
 
 /* So many items move at once. */
 #define IRIS_STEAL_MAX 64
@@ -82,11 +73,9 @@ typedef struct
 {
   IrisRingCore inbox;
   IrisRingCore strict;
-  IrisRingCore affinity;
   guint first_worker;
   guint n_workers;
-  guint n_deques; /* of its workers: one if they share it */
-  guint *order;   /* the other places, nearest first */
+  guint *order; /* the other places, nearest first */
   IrisVictimGroup *groups;
   guint n_groups;
 
@@ -100,7 +89,6 @@ typedef struct
 {
   IrisPlaces *places;
   IrisDeal deal;
-  IrisLayout layout;
   IrisStealRules rules;
   guint64 apart_above; /* bytes: items with more drive each other from the cache */
   guint n_places;
@@ -108,31 +96,45 @@ typedef struct
   alignas (IRIS_CACHE_PAIR) _Atomic guint next; /* the place that is dealt to next */
 } IrisPlaceQueues;
 
-extern const IrisWorkerPoolOps iris_place_queues_ops;
+/* Whether an item would drive another one of its kind from the cache, as far as is known. */
+static inline bool
+iris_place_queues_is_apart (const IrisPlaceQueues *self, guint32 flags)
+{
+  return (flags & IRIS_ITEM_KEEP_APART) != 0 && iris_footprint_bytes (flags) > self->apart_above;
+}
 
-void iris_place_queues_publish_own (IrisWorkerPool *pool, IrisWorker *worker);
-void iris_place_queues_share_deques (IrisWorkerPool *pool);
-IrisPlaceQueues *iris_place_queues_new (IrisPlaces *places, IrisDeal deal, IrisLayout layout);
-IrisPlaceQueues *iris_place_queues_new_full (IrisPlaces *places,
-                                             IrisDeal deal,
-                                             IrisLayout layout,
-                                             const IrisStealRules *rules);
+gpointer
+iris_place_queues_new (gsize size, IrisPlaces *places, IrisDeal deal, const IrisStealRules *rules);
 void iris_place_queues_free (gpointer data);
+IrisWorkerPool *iris_place_queues_make_pool (IrisPlaceQueues *self,
+                                             const IrisWorkerPoolOps *ops,
+                                             GDestroyNotify free_self);
+guint iris_place_queues_deal_apart (IrisPlaceQueues *self);
+void iris_place_queues_count_waiting (IrisPlaceQueues *self, guint place, IrisItem *item);
+void iris_place_queues_count_moved (IrisPlaceQueues *self, guint to, void **items, guint64 n);
+void iris_place_queues_count_taken (IrisPlaceQueues *self, IrisWorker *worker, IrisItem *item);
+void iris_place_queues_count_done (IrisPlaceQueues *self, IrisWorker *worker);
+void
+iris_place_queues_note_stolen (IrisWorkerPool *pool, IrisWorker *self, guint victim_place, guint n);
+void iris_place_queues_bind (IrisWorkerPool *pool, IrisWorker *worker);
+void iris_place_queues_add_stats (IrisWorkerPool *pool, IrisStats *stats);
+
+/* iris-place-search.c */
+extern const IrisWorkerPoolOps iris_place_queues_ops;
+void iris_place_queues_push_own (IrisWorkerPool *pool, IrisWorker *worker, IrisItem *item);
 
 /* iris-place-queues-fork.c */
 IrisForkStack *iris_place_queues_get_forks (IrisWorkerPool *pool, IrisWorker *self);
 IrisItem *iris_place_queues_steal_fork (IrisWorkerPool *pool, IrisWorker *self);
 bool iris_place_queues_has_forks (IrisWorkerPool *pool);
 
-void
-iris_place_queues_note_stolen (IrisWorkerPool *pool, IrisWorker *self, guint victim_place, guint n);
-IrisItem *iris_place_queues_take (IrisWorkerPool *pool, IrisWorker *self);
-IrisWork iris_place_queues_has_work (IrisWorkerPool *pool, IrisWorker *self);
-
-/* iris-place-queues-refuse.c */
-IrisStealVerdict iris_place_queues_judge (IrisWorkerPool *pool, IrisWorker *self, guint place);
+/* iris-place-queues-refuse.c. @in_deques is what the deques of the place's workers hold. */
+IrisStealVerdict
+iris_place_queues_judge (IrisWorkerPool *pool, IrisWorker *self, guint place, guint64 in_deques);
 bool iris_place_queues_keeps_apart (IrisWorkerPool *pool, IrisWorker *self, guint place);
-bool iris_place_queues_may_steal (IrisWorkerPool *pool, IrisWorker *self, guint place);
+bool iris_place_queues_may_steal (IrisWorkerPool *pool,
+                                  IrisWorker *self,
+                                  guint place,
+                                  guint64 in_deques);
 bool iris_place_queues_may_steal_from_inbox (IrisWorkerPool *pool, IrisWorker *self, guint place);
-bool iris_place_queues_refuses_all (IrisWorkerPool *pool, IrisWorker *self);
 void iris_place_queues_note_success (IrisWorkerPool *pool, IrisWorker *self, guint place);

@@ -16,27 +16,6 @@ typedef struct
   gdouble drain_ns; /* negative: not known */
 } Backlog;
 
-static guint64
-count_waiting (IrisWorkerPool *pool, IrisPlaceQueue *queue)
-{
-  guint64 n = iris_ring_core_get_length (&queue->inbox);
-
-  for (guint i = 0; i < queue->n_deques; i++)
-    n += iris_deque_core_get_length (pool->workers[queue->first_worker + i].deque);
-
-  return n;
-}
-
-static bool
-has_items_in_deques (IrisWorkerPool *pool, IrisPlaceQueue *queue)
-{
-  for (guint i = 0; i < queue->n_deques; i++)
-    if (iris_deque_core_get_length (pool->workers[queue->first_worker + i].deque) > 0)
-      return true;
-
-  return false;
-}
-
 static void
 weigh_backlog (IrisWorkerPool *pool, guint place, Backlog *backlog)
 {
@@ -122,7 +101,7 @@ forget_refusals (IrisPlaceQueue *victim)
 }
 
 IrisStealVerdict
-iris_place_queues_judge (IrisWorkerPool *pool, IrisWorker *self, guint place)
+iris_place_queues_judge (IrisWorkerPool *pool, IrisWorker *self, guint place, guint64 in_deques)
 {
   IrisPlaceQueues *queues = pool->owner;
   const IrisStealRules *rules = &queues->rules;
@@ -132,7 +111,7 @@ iris_place_queues_judge (IrisWorkerPool *pool, IrisWorker *self, guint place)
   gdouble size_ns;
   guint distance;
 
-  backlog.n_waiting = count_waiting (pool, victim);
+  backlog.n_waiting = in_deques + iris_ring_core_get_length (&victim->inbox);
   if (backlog.n_waiting == 0)
     {
       forget_refusals (victim);
@@ -218,9 +197,9 @@ count_verdict (IrisWorker *self, IrisStealVerdict verdict)
 }
 
 bool
-iris_place_queues_may_steal (IrisWorkerPool *pool, IrisWorker *self, guint place)
+iris_place_queues_may_steal (IrisWorkerPool *pool, IrisWorker *self, guint place, guint64 in_deques)
 {
-  IrisStealVerdict verdict = iris_place_queues_judge (pool, self, place);
+  IrisStealVerdict verdict = iris_place_queues_judge (pool, self, place, in_deques);
 
   if (verdict == IRIS_STEAL_VERDICT_TAKEN)
     return true;
@@ -237,34 +216,4 @@ iris_place_queues_may_steal_from_inbox (IrisWorkerPool *pool, IrisWorker *self, 
   count_verdict (self, IRIS_STEAL_VERDICT_APART);
 
   return false;
-}
-
-/* Of a worker that saw something to take in an inbox or a deque: whether it refuses all of it. */
-bool
-iris_place_queues_refuses_all (IrisWorkerPool *pool, IrisWorker *self)
-{
-  IrisPlaceQueues *queues = pool->owner;
-  bool refuses = false;
-
-  if (!queues->rules.refuses || queues->n_places == 1)
-    return false;
-
-  for (guint i = 0; i < queues->n_places; i++)
-    {
-      IrisPlaceQueue *queue = &queues->queues[i];
-      bool in_deques = has_items_in_deques (pool, queue);
-      IrisStealVerdict verdict;
-
-      if (!in_deques && iris_ring_core_is_empty (&queue->inbox))
-        continue;
-      if (i == self->place)
-        return false;
-      verdict = iris_place_queues_judge (pool, self, i);
-      if (verdict == IRIS_STEAL_VERDICT_TAKEN
-          && (in_deques || !iris_place_queues_keeps_apart (pool, self, i)))
-        return false;
-      refuses = true;
-    }
-
-  return refuses;
 }

@@ -7,6 +7,18 @@
 
 #include <string.h>
 
+enum
+{
+  PROP_ORDER = 1,
+  PROP_AMOUNT,
+  PROP_CAP,
+  PROP_REFUSE,
+  PROP_MOVE_COST,
+  PROP_BANDWIDTH,
+  PROP_MAX_DELAY,
+  N_PROPS
+};
+
 /**
  * IrisStealPolicy:
  *
@@ -38,16 +50,14 @@ struct _IrisStealPolicy
 {
   GObject parent_instance;
 
-  IrisStealRules rules;
+  guint values[N_PROPS]; /* enumerations and numbers, by property */
 };
 
 /**
  * iris_steal_policy_error_quark:
  *
- * Gets the domain of the errors of steal policies, whose codes are those of
- * [error@StealPolicyError].
- *
- * Returns: the domain
+ * Returns: the domain of the errors of steal policies, whose codes are those of
+ *   [error@StealPolicyError]
  */
 /* The formatter would put spaces into the name. */
 /* clang-format off */
@@ -85,85 +95,25 @@ G_DEFINE_ENUM_TYPE (IrisStealVerdict,
 
 G_DEFINE_FINAL_TYPE (IrisStealPolicy, iris_steal_policy, G_TYPE_OBJECT)
 
-enum
-{
-  PROP_ORDER = 1,
-  PROP_AMOUNT,
-  PROP_CAP,
-  PROP_REFUSE,
-  PROP_MOVE_COST,
-  PROP_BANDWIDTH,
-  PROP_MAX_DELAY,
-  N_PROPS
-};
-
 static GParamSpec *properties[N_PROPS];
 
 static void
 iris_steal_policy_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
-  const IrisStealRules *rules = &IRIS_STEAL_POLICY (object)->rules;
+  const guint *values = IRIS_STEAL_POLICY (object)->values;
 
-  switch (id)
-    {
-    case PROP_ORDER:
-      g_value_set_enum (value, (gint) rules->order);
-      break;
-    case PROP_AMOUNT:
-      g_value_set_enum (value, (gint) rules->amount);
-      break;
-    case PROP_CAP:
-      g_value_set_uint (value, rules->cap);
-      break;
-    case PROP_REFUSE:
-      g_value_set_enum (value,
-                        rules->refuses ? IRIS_STEAL_REFUSAL_COSTLY : IRIS_STEAL_REFUSAL_NOTHING);
-      break;
-    case PROP_MOVE_COST:
-      g_value_set_uint (value, (guint) rules->move_ns);
-      break;
-    case PROP_BANDWIDTH:
-      g_value_set_uint (value, (guint) rules->bandwidth);
-      break;
-    case PROP_MAX_DELAY:
-      g_value_set_uint (value, (guint) (rules->max_delay_ns / 1000));
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-    }
+  if (G_IS_PARAM_SPEC_ENUM (pspec))
+    g_value_set_enum (value, (gint) values[id]);
+  else
+    g_value_set_uint (value, values[id]);
 }
 
 static void
 iris_steal_policy_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
-  IrisStealRules *rules = &IRIS_STEAL_POLICY (object)->rules;
-
-  switch (id)
-    {
-    case PROP_ORDER:
-      rules->order = (IrisStealOrder) g_value_get_enum (value);
-      break;
-    case PROP_AMOUNT:
-      rules->amount = (IrisStealAmount) g_value_get_enum (value);
-      break;
-    case PROP_CAP:
-      rules->cap = g_value_get_uint (value);
-      break;
-    case PROP_REFUSE:
-      rules->refuses = g_value_get_enum (value) == IRIS_STEAL_REFUSAL_COSTLY;
-      break;
-    case PROP_MOVE_COST:
-      rules->move_ns = g_value_get_uint (value);
-      break;
-    case PROP_BANDWIDTH:
-      rules->bandwidth = g_value_get_uint (value);
-      break;
-    case PROP_MAX_DELAY:
-      rules->max_delay_ns = g_value_get_uint (value) * (guint64) 1000;
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-    }
+  IRIS_STEAL_POLICY (object)->values[id] = G_IS_PARAM_SPEC_ENUM (pspec)
+                                               ? (guint) g_value_get_enum (value)
+                                               : g_value_get_uint (value);
 }
 
 static const GParamFlags property_flags = G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY
@@ -253,7 +203,16 @@ iris_steal_policy_init (IrisStealPolicy *self)
 void
 iris_steal_policy_get_rules (IrisStealPolicy *self, IrisStealRules *rules)
 {
-  *rules = self != NULL ? self->rules : (IrisStealRules) IRIS_STEAL_RULES_DEFAULT;
+  *rules = (IrisStealRules) IRIS_STEAL_RULES_DEFAULT;
+  if (self == NULL)
+    return;
+  rules->order = (IrisStealOrder) self->values[PROP_ORDER];
+  rules->amount = (IrisStealAmount) self->values[PROP_AMOUNT];
+  rules->cap = self->values[PROP_CAP];
+  rules->refuses = self->values[PROP_REFUSE] == IRIS_STEAL_REFUSAL_COSTLY;
+  rules->move_ns = self->values[PROP_MOVE_COST];
+  rules->bandwidth = self->values[PROP_BANDWIDTH];
+  rules->max_delay_ns = self->values[PROP_MAX_DELAY] * (guint64) 1000;
 }
 
 /**
@@ -278,7 +237,7 @@ iris_steal_policy_new (IrisStealOrder order, IrisStealAmount amount, guint cap)
 
 /* One word: the name of a value of an enumeration, or NAME=NUMBER. */
 static gboolean
-parse_word (const char *word, const char **name, GValue *value, GError **error)
+set_word (IrisStealPolicy *self, const char *word, GError **error)
 {
   const char *equals = strchr (word, '=');
   g_autofree char *key = equals != NULL ? g_strndup (word, (gsize) (equals - word)) : NULL;
@@ -287,16 +246,15 @@ parse_word (const char *word, const char **name, GValue *value, GError **error)
   for (guint i = 1; i < N_PROPS; i++)
     {
       GParamSpec *spec = properties[i];
-      const GEnumValue *found;
 
-      *name = spec->name;
       if (key == NULL && G_IS_PARAM_SPEC_ENUM (spec))
         {
-          found = g_enum_get_value_by_nick (G_PARAM_SPEC_ENUM (spec)->enum_class, word);
+          GEnumClass *klass = G_PARAM_SPEC_ENUM (spec)->enum_class;
+          const GEnumValue *found = g_enum_get_value_by_nick (klass, word);
+
           if (found == NULL)
             continue;
-          g_value_init (value, spec->value_type);
-          g_value_set_enum (value, found->value);
+          self->values[i] = (guint) found->value;
           return TRUE;
         }
       if (key == NULL || !G_IS_PARAM_SPEC_UINT (spec) || strcmp (key, spec->name) != 0)
@@ -310,8 +268,7 @@ parse_word (const char *word, const char **name, GValue *value, GError **error)
                        equals + 1);
           return FALSE;
         }
-      g_value_init (value, G_TYPE_UINT);
-      g_value_set_uint (value, (guint) number);
+      self->values[i] = (guint) number;
       return TRUE;
     }
   g_set_error (error, IRIS_STEAL_POLICY_ERROR, IRIS_STEAL_POLICY_ERROR_UNKNOWN,
@@ -337,41 +294,16 @@ parse_word (const char *word, const char **name, GValue *value, GError **error)
 IrisStealPolicy *
 iris_steal_policy_parse (const char *words, GError **error)
 {
-  g_autoptr (GTypeClass) klass = NULL;
+  g_autoptr (IrisStealPolicy) self = NULL;
   g_auto (GStrv) list = NULL;
-  const char *names[N_PROPS];
-  GValue values[N_PROPS] = { G_VALUE_INIT };
-  IrisStealPolicy *self = NULL;
-  gboolean good = TRUE;
-  guint n = 0;
 
   g_return_val_if_fail (words != NULL, NULL);
 
-  klass = g_type_class_ref (IRIS_TYPE_STEAL_POLICY);
+  self = g_object_new (IRIS_TYPE_STEAL_POLICY, NULL);
   list = g_strsplit (words, "+", -1);
-  for (guint i = 0; good && list[i] != NULL; i++)
-    {
-      GValue value = G_VALUE_INIT;
-      const char *name;
-      guint at = 0;
+  for (guint i = 0; list[i] != NULL; i++)
+    if (!set_word (self, list[i], error))
+      return NULL;
 
-      good = parse_word (list[i], &name, &value, error);
-      if (!good)
-        break;
-      while (at < n && names[at] != name)
-        at++;
-      if (at < n)
-        g_value_unset (&values[at]);
-      else
-        n++;
-      names[at] = name;
-      values[at] = value;
-    }
-  if (good)
-    self = IRIS_STEAL_POLICY (
-        g_object_new_with_properties (IRIS_TYPE_STEAL_POLICY, n, names, values));
-  for (guint i = 0; i < n; i++)
-    g_value_unset (&values[i]);
-
-  return self;
+  return g_steal_pointer (&self);
 }

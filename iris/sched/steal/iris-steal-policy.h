@@ -106,29 +106,23 @@ typedef enum
 } IrisStealPolicyError;
 
 #define IRIS_TYPE_STEAL_ORDER (iris_steal_order_get_type ())
-IRIS_AVAILABLE_IN_ALL
-GType iris_steal_order_get_type (void);
+IRIS_AVAILABLE_IN_ALL GType iris_steal_order_get_type (void);
 
 #define IRIS_TYPE_STEAL_AMOUNT (iris_steal_amount_get_type ())
-IRIS_AVAILABLE_IN_ALL
-GType iris_steal_amount_get_type (void);
+IRIS_AVAILABLE_IN_ALL GType iris_steal_amount_get_type (void);
 
 #define IRIS_TYPE_STEAL_REFUSAL (iris_steal_refusal_get_type ())
-IRIS_AVAILABLE_IN_ALL
-GType iris_steal_refusal_get_type (void);
+IRIS_AVAILABLE_IN_ALL GType iris_steal_refusal_get_type (void);
 
 #define IRIS_TYPE_STEAL_POLICY (iris_steal_policy_get_type ())
 IRIS_AVAILABLE_IN_ALL
 G_DECLARE_FINAL_TYPE (IrisStealPolicy, iris_steal_policy, IRIS, STEAL_POLICY, GObject)
 
 #define IRIS_TYPE_STEAL_POLICY_ERROR (iris_steal_policy_error_get_type ())
-IRIS_AVAILABLE_IN_ALL
-GType iris_steal_policy_error_get_type (void);
-IRIS_AVAILABLE_IN_ALL
-GQuark iris_steal_policy_error_quark (void);
-IRIS_AVAILABLE_IN_ALL
-IrisStealPolicy *iris_steal_policy_new (IrisStealOrder order, IrisStealAmount amount, guint cap);
-IRIS_AVAILABLE_IN_ALL
-IrisStealPolicy *iris_steal_policy_parse (const char *words, GError **error);
+IRIS_AVAILABLE_IN_ALL GType iris_steal_policy_error_get_type (void);
+IRIS_AVAILABLE_IN_ALL GQuark iris_steal_policy_error_quark (void);
+IRIS_AVAILABLE_IN_ALL IrisStealPolicy *
+iris_steal_policy_new (IrisStealOrder order, IrisStealAmount amount, guint cap);
+IRIS_AVAILABLE_IN_ALL IrisStealPolicy *iris_steal_policy_parse (const char *words, GError **error);
 
 G_END_DECLS

@@ -4,9 +4,7 @@
  */
 #pragma once
 
-#define IRIS_INSIDE
 #include "iris/sched/steal/iris-steal-policy.h"
-#undef IRIS_INSIDE
 
 typedef struct
 {

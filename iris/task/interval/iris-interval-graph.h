@@ -19,13 +19,9 @@ G_BEGIN_DECLS
 IRIS_AVAILABLE_IN_ALL
 G_DECLARE_FINAL_TYPE (IrisIntervalGraph, iris_interval_graph, IRIS, INTERVAL_GRAPH, GObject)
 
-IRIS_AVAILABLE_IN_ALL
-IrisIntervalGraph *iris_interval_graph_new (IrisScheduler *scheduler);
-IRIS_AVAILABLE_IN_ALL
-IrisScheduler *iris_interval_graph_get_scheduler (IrisIntervalGraph *self);
-IRIS_AVAILABLE_IN_ALL
-void iris_interval_graph_wait (IrisIntervalGraph *self);
-IRIS_AVAILABLE_IN_ALL
-char *iris_interval_graph_to_dot (IrisIntervalGraph *self);
+IRIS_AVAILABLE_IN_ALL IrisIntervalGraph *iris_interval_graph_new (IrisScheduler *scheduler);
+IRIS_AVAILABLE_IN_ALL IrisScheduler *iris_interval_graph_get_scheduler (IrisIntervalGraph *self);
+IRIS_AVAILABLE_IN_ALL void iris_interval_graph_wait (IrisIntervalGraph *self);
+IRIS_AVAILABLE_IN_ALL char *iris_interval_graph_to_dot (IrisIntervalGraph *self);
 
 G_END_DECLS

@@ -45,9 +45,7 @@
 
 #include "iris/base/sync/iris-eventcount-private.h"
 #include "iris/task/lock/iris-lock-private.h"
-#define IRIS_INSIDE
 #include "iris/task/interval/iris-interval.h"
-#undef IRIS_INSIDE
 
 #define IRIS_POINT_HAPPENED ((uintptr_t) 1)
 

@@ -4,6 +4,7 @@
  */
 #include "iris/task/interval/iris-interval-private.h"
 
+#include "iris/base/iris-ref-private.h"
 #include <string.h>
 
 static void point_take_error (IrisPoint *self, GError *error);
@@ -33,9 +34,7 @@ static void edge_deliver (IrisPoint *from, IrisPoint *to, IrisIntervalEdge flags
 /**
  * iris_interval_error_quark:
  *
- * Gets the domain of the errors of intervals, whose codes are those of [error@IntervalError].
- *
- * Returns: the domain
+ * Returns: the domain of the errors of intervals, whose codes are those of [error@IntervalError]
  */
 /* The formatter would put spaces into the name. */
 /* clang-format off */
@@ -100,19 +99,9 @@ iris_interval_new (IrisIntervalGraph *graph,
 /**
  * iris_interval_ref:
  *
- * Adds a reference. May be called from any thread.
- *
- * Returns: (transfer full): @self, with one more reference
+ * Returns: (transfer full): @self, with one more reference; any thread may call it
  */
-IrisInterval *
-iris_interval_ref (IrisInterval *self)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-
-  g_atomic_ref_count_inc (&self->refs);
-
-  return self;
-}
+IRIS_DEFINE_REF (IrisInterval, iris_interval, g_atomic_ref_count_inc (&self->refs))
 
 /**
  * iris_interval_unref:
@@ -181,7 +170,7 @@ iris_interval_add_lock (IrisInterval *self, IrisLock *lock)
   self->n_locks++;
 }
 
-/* --- scheduling, cancelling, waiting ---------------------------------------------------------- */
+/* --- scheduling, cancelling, waiting --- */
 
 /**
  * iris_interval_schedule:
@@ -278,8 +267,6 @@ iris_interval_wait (IrisInterval *self, GError **error)
 /**
  * iris_interval_get_state:
  *
- * Tells where the interval is on its way, at this moment.
- *
  * Returns: where it is on its way, at this moment
  */
 IrisIntervalState
@@ -292,8 +279,6 @@ iris_interval_get_state (IrisInterval *self)
 
 /**
  * iris_interval_get_name:
- *
- * Gets the name of the interval.
  *
  * Returns: (transfer none): its name
  */
@@ -654,7 +639,7 @@ point_tell (IrisPoint *self)
     edge_deliver (self, edge->to, edge->flags);
 }
 
-/* --- from start to end ------------------------------------------------------------------------ */
+/* --- from start to end --- */
 
 static void
 interval_release_locks (IrisInterval *self)

@@ -103,49 +103,38 @@ typedef enum
  */
 typedef gboolean (*IrisIntervalFunc) (IrisInterval *interval, gpointer data, GError **error);
 
-IRIS_AVAILABLE_IN_ALL
-GQuark iris_interval_error_quark (void);
-IRIS_AVAILABLE_IN_ALL
-GType iris_interval_get_type (void);
-IRIS_AVAILABLE_IN_ALL
-IrisInterval *iris_interval_new (IrisIntervalGraph *graph,
-                                 const char *name,
-                                 IrisIntervalFunc func,
-                                 gpointer data,
-                                 GDestroyNotify notify);
-IRIS_AVAILABLE_IN_ALL
-IrisInterval *iris_interval_ref (IrisInterval *self);
-IRIS_AVAILABLE_IN_ALL
-void iris_interval_unref (IrisInterval *self);
+IRIS_AVAILABLE_IN_ALL GQuark iris_interval_error_quark (void);
+IRIS_AVAILABLE_IN_ALL GType iris_interval_get_type (void);
+IRIS_AVAILABLE_IN_ALL IrisInterval *iris_interval_new (IrisIntervalGraph *graph,
+                                                       const char *name,
+                                                       IrisIntervalFunc func,
+                                                       gpointer data,
+                                                       GDestroyNotify notify);
+IRIS_AVAILABLE_IN_ALL IrisInterval *iris_interval_ref (IrisInterval *self);
+IRIS_AVAILABLE_IN_ALL void iris_interval_unref (IrisInterval *self);
 
-IRIS_AVAILABLE_IN_ALL
-void iris_interval_set_place (IrisInterval *self, gint place, IrisItemFlags flags);
-IRIS_AVAILABLE_IN_ALL
-void iris_interval_add_lock (IrisInterval *self, IrisLock *lock);
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_interval_set_parent (IrisInterval *self, IrisInterval *parent, GError **error);
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_interval_add_edge (IrisInterval *from,
-                                 IrisIntervalPoint from_point,
-                                 IrisInterval *to,
-                                 IrisIntervalPoint to_point,
-                                 IrisIntervalEdge flags,
-                                 GError **error);
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_interval_add_after (IrisInterval *self, IrisInterval *before, GError **error);
+IRIS_AVAILABLE_IN_ALL void
+iris_interval_set_place (IrisInterval *self, gint place, IrisItemFlags flags);
+IRIS_AVAILABLE_IN_ALL void iris_interval_add_lock (IrisInterval *self, IrisLock *lock);
+IRIS_AVAILABLE_IN_ALL gboolean iris_interval_set_parent (IrisInterval *self,
+                                                         IrisInterval *parent,
+                                                         GError **error);
+IRIS_AVAILABLE_IN_ALL gboolean iris_interval_add_edge (IrisInterval *from,
+                                                       IrisIntervalPoint from_point,
+                                                       IrisInterval *to,
+                                                       IrisIntervalPoint to_point,
+                                                       IrisIntervalEdge flags,
+                                                       GError **error);
+IRIS_AVAILABLE_IN_ALL gboolean iris_interval_add_after (IrisInterval *self,
+                                                        IrisInterval *before,
+                                                        GError **error);
 
-IRIS_AVAILABLE_IN_ALL
-void iris_interval_schedule (IrisInterval *self);
-IRIS_AVAILABLE_IN_ALL
-void iris_interval_cancel (IrisInterval *self);
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_interval_is_cancelled (IrisInterval *self);
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_interval_wait (IrisInterval *self, GError **error);
-IRIS_AVAILABLE_IN_ALL
-IrisIntervalState iris_interval_get_state (IrisInterval *self);
-IRIS_AVAILABLE_IN_ALL
-const char *iris_interval_get_name (IrisInterval *self);
+IRIS_AVAILABLE_IN_ALL void iris_interval_schedule (IrisInterval *self);
+IRIS_AVAILABLE_IN_ALL void iris_interval_cancel (IrisInterval *self);
+IRIS_AVAILABLE_IN_ALL gboolean iris_interval_is_cancelled (IrisInterval *self);
+IRIS_AVAILABLE_IN_ALL gboolean iris_interval_wait (IrisInterval *self, GError **error);
+IRIS_AVAILABLE_IN_ALL IrisIntervalState iris_interval_get_state (IrisInterval *self);
+IRIS_AVAILABLE_IN_ALL const char *iris_interval_get_name (IrisInterval *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisInterval, iris_interval_unref)
 

@@ -11,9 +11,7 @@
 #include "iris/sched/iris-scheduler-private.h"
 #include "iris/task/lock/iris-lock-core-private.h"
 #include "iris/task/lock/iris-lock-tuner-private.h"
-#define IRIS_INSIDE
 #include "iris/task/lock/iris-lock.h"
-#undef IRIS_INSIDE
 
 /* So many waiters in a row are run by the worker that releases the lock, before it looks at its
  * other work. */

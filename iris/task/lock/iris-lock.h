@@ -93,42 +93,31 @@ typedef struct
   guint64 switches;
 } IrisLockStats;
 
-IRIS_AVAILABLE_IN_ALL
-GType iris_lock_get_type (void);
-IRIS_AVAILABLE_IN_ALL
-IrisLock *iris_lock_new (IrisLockPolicy policy);
-IRIS_AVAILABLE_IN_ALL
-IrisLock *iris_lock_ref (IrisLock *self);
-IRIS_AVAILABLE_IN_ALL
-void iris_lock_unref (IrisLock *self);
-IRIS_AVAILABLE_IN_ALL
-void iris_lock_set_policy (IrisLock *self, IrisLockPolicy policy);
-IRIS_AVAILABLE_IN_ALL
-void iris_lock_get_stats (IrisLock *self, IrisLockStats *stats);
+IRIS_AVAILABLE_IN_ALL GType iris_lock_get_type (void);
+IRIS_AVAILABLE_IN_ALL IrisLock *iris_lock_new (IrisLockPolicy policy);
+IRIS_AVAILABLE_IN_ALL IrisLock *iris_lock_ref (IrisLock *self);
+IRIS_AVAILABLE_IN_ALL void iris_lock_unref (IrisLock *self);
+IRIS_AVAILABLE_IN_ALL void iris_lock_set_policy (IrisLock *self, IrisLockPolicy policy);
+IRIS_AVAILABLE_IN_ALL void iris_lock_get_stats (IrisLock *self, IrisLockStats *stats);
 
-IRIS_AVAILABLE_IN_ALL
-void iris_lock_waiter_init (IrisLockWaiter *waiter,
-                            IrisScheduler *scheduler,
-                            IrisCallback func,
-                            gpointer data,
-                            GDestroyNotify notify);
-IRIS_AVAILABLE_IN_ALL
-void iris_lock_waiter_set_place (IrisLockWaiter *waiter, gint place, IrisItemFlags flags);
-IRIS_AVAILABLE_IN_ALL
-void iris_lock_acquire_item (IrisLock *self, IrisLockWaiter *waiter, IrisLockFlags flags);
-IRIS_AVAILABLE_IN_ALL
-void iris_lock_queue (IrisLock *self,
-                      IrisScheduler *scheduler,
-                      IrisCallback func,
-                      gpointer data,
-                      GDestroyNotify notify);
+IRIS_AVAILABLE_IN_ALL void iris_lock_waiter_init (IrisLockWaiter *waiter,
+                                                  IrisScheduler *scheduler,
+                                                  IrisCallback func,
+                                                  gpointer data,
+                                                  GDestroyNotify notify);
+IRIS_AVAILABLE_IN_ALL void
+iris_lock_waiter_set_place (IrisLockWaiter *waiter, gint place, IrisItemFlags flags);
+IRIS_AVAILABLE_IN_ALL void
+iris_lock_acquire_item (IrisLock *self, IrisLockWaiter *waiter, IrisLockFlags flags);
+IRIS_AVAILABLE_IN_ALL void iris_lock_queue (IrisLock *self,
+                                            IrisScheduler *scheduler,
+                                            IrisCallback func,
+                                            gpointer data,
+                                            GDestroyNotify notify);
 
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_lock_try_acquire (IrisLock *self);
-IRIS_AVAILABLE_IN_ALL
-void iris_lock_acquire (IrisLock *self);
-IRIS_AVAILABLE_IN_ALL
-void iris_lock_release (IrisLock *self);
+IRIS_AVAILABLE_IN_ALL gboolean iris_lock_try_acquire (IrisLock *self);
+IRIS_AVAILABLE_IN_ALL void iris_lock_acquire (IrisLock *self);
+IRIS_AVAILABLE_IN_ALL void iris_lock_release (IrisLock *self);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisLock, iris_lock_unref)
 

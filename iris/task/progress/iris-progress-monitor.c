@@ -2,9 +2,7 @@
  *
  * The monitor: ports for the work, and messages turned into progress shown.
  */
-#define IRIS_INSIDE
 #include "iris/task/progress/iris-progress-monitor.h"
-#undef IRIS_INSIDE
 
 #include "iris/task/iris-context-queue-private.h"
 #include "iris/task/progress/iris-progress-watch-private.h"
@@ -52,8 +50,7 @@ iris_progress_monitor_default_init (IrisProgressMonitorInterface *iface)
                                     NULL, NULL, NULL, G_TYPE_NONE, 0);
 }
 
-/* --- the main context as a scheduler -----------------------------------------------------------
- */
+/* --- the main context as a scheduler --- */
 
 /* Unlike a IrisGMainScheduler, it has nothing to settle when it goes: a message on its way holds
  * its receiver and so this. It may go with the last of its own items. */
@@ -98,8 +95,7 @@ context_scheduler_init (ContextScheduler *self)
   self->context = g_main_context_ref_thread_default ();
 }
 
-/* --- what a monitor holds ----------------------------------------------------------------------
- */
+/* --- what a monitor holds --- */
 
 typedef struct
 {
@@ -181,17 +177,14 @@ handle_message (IrisMessage *message, gpointer data)
     g_signal_emit (monitor, signals[FINISHED], 0);
 }
 
-/* --- using it ----------------------------------------------------------------------------------
- */
+/* --- using it --- */
 
 /**
  * iris_progress_monitor_add_group:
  * @title: what the group is called, for people
  * @plural: (nullable): what its items are called, for people
  *
- * Adds a group, in which watches are shown together.
- *
- * Returns: (transfer full): the group
+ * Returns: (transfer full): a new group, in which watches are shown together
  */
 IrisProgressGroup *
 iris_progress_monitor_add_group (IrisProgressMonitor *self, const char *title, const char *plural)

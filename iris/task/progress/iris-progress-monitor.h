@@ -41,40 +41,33 @@ struct _IrisProgressMonitorInterface
   gpointer padding[4];
 };
 
-IRIS_AVAILABLE_IN_ALL
-IrisProgressGroup *
+IRIS_AVAILABLE_IN_ALL IrisProgressGroup *
 iris_progress_monitor_add_group (IrisProgressMonitor *self, const char *title, const char *plural);
-IRIS_AVAILABLE_IN_ALL
-IrisPort *iris_progress_monitor_add_watch (IrisProgressMonitor *self,
-                                           IrisTask *task,
+IRIS_AVAILABLE_IN_ALL IrisPort *iris_progress_monitor_add_watch (IrisProgressMonitor *self,
+                                                                 IrisTask *task,
+                                                                 const char *title,
+                                                                 IrisProgressGroup *group);
+IRIS_AVAILABLE_IN_ALL void iris_progress_monitor_watch_process (IrisProgressMonitor *self,
+                                                                IrisProcess *process,
+                                                                IrisProgressGroup *group);
+IRIS_AVAILABLE_IN_ALL IrisProgressGroup *
+iris_progress_monitor_watch_process_chain (IrisProgressMonitor *self,
+                                           IrisProcess *process,
                                            const char *title,
-                                           IrisProgressGroup *group);
-IRIS_AVAILABLE_IN_ALL
-void iris_progress_monitor_watch_process (IrisProgressMonitor *self,
-                                          IrisProcess *process,
-                                          IrisProgressGroup *group);
-IRIS_AVAILABLE_IN_ALL
-IrisProgressGroup *iris_progress_monitor_watch_process_chain (IrisProgressMonitor *self,
-                                                              IrisProcess *process,
-                                                              const char *title,
-                                                              const char *plural);
-IRIS_AVAILABLE_IN_ALL
-void iris_progress_monitor_watch_process_chain_in_group (IrisProgressMonitor *self,
-                                                         IrisProcess *process,
-                                                         IrisProgressGroup *group);
-IRIS_AVAILABLE_IN_ALL
-void iris_progress_monitor_set_permanent_mode (IrisProgressMonitor *self, gboolean enable);
-IRIS_AVAILABLE_IN_ALL
-void iris_progress_monitor_set_watch_hide_delay (IrisProgressMonitor *self, int milliseconds);
-IRIS_AVAILABLE_IN_ALL
-gboolean iris_progress_monitor_is_watching_task (IrisProgressMonitor *self, IrisTask *task);
-IRIS_AVAILABLE_IN_ALL
-double iris_progress_monitor_get_fraction (IrisProgressMonitor *self);
-IRIS_AVAILABLE_IN_ALL
-guint iris_progress_monitor_get_n_watches (IrisProgressMonitor *self);
-IRIS_AVAILABLE_IN_ALL
-GPtrArray *iris_progress_monitor_get_watches (IrisProgressMonitor *self);
-IRIS_AVAILABLE_IN_ALL
-void iris_progress_monitor_cancel (IrisProgressMonitor *self);
+                                           const char *plural);
+IRIS_AVAILABLE_IN_ALL void
+iris_progress_monitor_watch_process_chain_in_group (IrisProgressMonitor *self,
+                                                    IrisProcess *process,
+                                                    IrisProgressGroup *group);
+IRIS_AVAILABLE_IN_ALL void
+iris_progress_monitor_set_permanent_mode (IrisProgressMonitor *self, gboolean enable);
+IRIS_AVAILABLE_IN_ALL void
+iris_progress_monitor_set_watch_hide_delay (IrisProgressMonitor *self, int milliseconds);
+IRIS_AVAILABLE_IN_ALL gboolean iris_progress_monitor_is_watching_task (IrisProgressMonitor *self,
+                                                                       IrisTask *task);
+IRIS_AVAILABLE_IN_ALL double iris_progress_monitor_get_fraction (IrisProgressMonitor *self);
+IRIS_AVAILABLE_IN_ALL guint iris_progress_monitor_get_n_watches (IrisProgressMonitor *self);
+IRIS_AVAILABLE_IN_ALL GPtrArray *iris_progress_monitor_get_watches (IrisProgressMonitor *self);
+IRIS_AVAILABLE_IN_ALL void iris_progress_monitor_cancel (IrisProgressMonitor *self);
 
 G_END_DECLS

@@ -9,10 +9,8 @@
 #pragma once
 
 #include "iris/base/iris-atomic-private.h"
-#define IRIS_INSIDE
 #include "iris/message/iris-message.h"
 #include "iris/task/progress/iris-progress-watch.h"
-#undef IRIS_INSIDE
 
 struct _IrisProgressWatch
 {

@@ -4,6 +4,8 @@
  */
 #include "iris/task/progress/iris-progress-watch-private.h"
 
+#include "iris/base/iris-ref-private.h"
+
 struct _IrisProgressGroup
 {
   gatomicrefcount ref_count;
@@ -45,19 +47,9 @@ iris_progress_group_new (const char *title, const char *plural)
 /**
  * iris_progress_group_ref:
  *
- * Adds a reference. May be called from any thread.
- *
- * Returns: (transfer full): the group
+ * Returns: (transfer full): the group, with one more reference; any thread may call it
  */
-IrisProgressGroup *
-iris_progress_group_ref (IrisProgressGroup *self)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-
-  g_atomic_ref_count_inc (&self->ref_count);
-
-  return self;
-}
+IRIS_DEFINE_REF (IrisProgressGroup, iris_progress_group, g_atomic_ref_count_inc (&self->ref_count))
 
 /**
  * iris_progress_group_unref:
@@ -80,8 +72,6 @@ iris_progress_group_unref (IrisProgressGroup *self)
 /**
  * iris_progress_group_get_title:
  *
- * Tells what the group is called.
- *
  * Returns: (transfer none): what it is called
  */
 const char *
@@ -94,8 +84,6 @@ iris_progress_group_get_title (IrisProgressGroup *self)
 
 /**
  * iris_progress_group_get_plural:
- *
- * Tells what the items of the group are called.
  *
  * Returns: (transfer none) (nullable): what its items are called
  */
@@ -129,19 +117,9 @@ iris_progress_watch_new (gpointer monitor,
 /**
  * iris_progress_watch_ref:
  *
- * Adds a reference. May be called from any thread.
- *
- * Returns: (transfer full): the watch
+ * Returns: (transfer full): the watch, with one more reference; any thread may call it
  */
-IrisProgressWatch *
-iris_progress_watch_ref (IrisProgressWatch *self)
-{
-  g_return_val_if_fail (self != NULL, NULL);
-
-  g_atomic_ref_count_inc (&self->ref_count);
-
-  return self;
-}
+IRIS_DEFINE_REF (IrisProgressWatch, iris_progress_watch, g_atomic_ref_count_inc (&self->ref_count))
 
 /**
  * iris_progress_watch_unref:

@@ -12,7 +12,6 @@
 
 #include <iris/place/topology/iris-cpu-list-private.h>
 #include <iris/place/topology/iris-synthetic-private.h>
-#include <iris/place/topology/iris-topology-file-private.h>
 #include <iris/place/topology/iris-topology-private.h>
 
 static cpu_set_t original_mask;

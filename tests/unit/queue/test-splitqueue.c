@@ -321,7 +321,7 @@ START_TEST (without_memory_it_does_not_start)
   IrisSplitQueue other;
 
   inject_n_good = 0;
-  ck_assert (!iris_splitqueue_init (&other));
+  ck_assert (!iris_splitqueue_init_full (&other, NULL, IRIS_SPLITQUEUE_MIN_CAPACITY, 0));
 }
 END_TEST
 

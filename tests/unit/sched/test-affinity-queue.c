@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include <iris/sched/steal/iris-item-proxy-private.h>
+#include <iris/sched/compare/iris-item-proxy-private.h>
 
 #define N_ITEMS (CORE_TEST_FACTOR > 1 ? 20000 : 500000)
 

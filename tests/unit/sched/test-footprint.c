@@ -4,7 +4,7 @@
  */
 #include "core-test-util.h"
 
-#include <iris/sched/steal/iris-place-queues-private.h>
+#include <iris/sched/compare/iris-compared-queues-private.h>
 #include <iris/sched/pool/iris-item-private.h>
 
 #include <string.h>
@@ -41,7 +41,6 @@ make_places (void)
 static void
 open_pool (IrisLayout layout, IrisDeal deal)
 {
-  guint workers[] = { 2, 2 };
   g_autoptr (IrisPlaces) places = make_places ();
   const IrisStealRules rules = { .cap = 64,
                                  .refuses = TRUE,
@@ -49,9 +48,8 @@ open_pool (IrisLayout layout, IrisDeal deal)
                                  .bandwidth = 1,
                                  .max_delay_ns = G_GUINT64_CONSTANT (10000000000) };
 
-  queues = iris_place_queues_new_full (places, deal, layout, &rules);
-  pool = iris_worker_pool_new (&iris_place_queues_ops, queues, iris_place_queues_free, 2, workers,
-                               IRIS_DEQUE_CHASE_LEV);
+  pool = iris_compared_queues_new_pool (places, deal, layout, IRIS_DEQUE_CHASE_LEV, &rules);
+  queues = pool->owner;
   atomic_store (&pool->started, true);
   for (int i = 0; i < N_ITEMS; i++)
     iris_item_init (&items[i], nothing, NULL, NULL);
@@ -92,7 +90,7 @@ queue_at (int worker, int id, gint place, IrisItemFlags flags, guint64 bytes)
 static int
 take (int worker)
 {
-  IrisItem *item = iris_place_queues_take (pool, &pool->workers[worker]);
+  IrisItem *item = pool->ops->take (pool, &pool->workers[worker]);
 
   return item != NULL ? (int) (item - items) : -1;
 }
@@ -244,10 +242,10 @@ START_TEST (a_place_that_has_a_large_item_leaves_another_one)
   ck_assert_int_eq (take (0), 0);
   ck_assert_int_eq (take (1), -1);
   ck_assert_uint_eq (counters->refused_apart, 1);
-  ck_assert_int_eq (iris_place_queues_has_work (pool, &pool->workers[1]), IRIS_WORK_REFUSED);
+  ck_assert_int_eq (pool->ops->has_work (pool, &pool->workers[1]), IRIS_WORK_REFUSED);
   /* Other work of that place may be had, if it is not behind it. */
   queue_at (2, 2, IRIS_PLACE_ANY, IRIS_ITEM_NONE, 0);
-  ck_assert_int_eq (iris_place_queues_has_work (pool, &pool->workers[1]), IRIS_WORK_SHARED);
+  ck_assert_int_eq (pool->ops->has_work (pool, &pool->workers[1]), IRIS_WORK_SHARED);
   ck_assert_int_eq (take (1), 2);
 
   /* The place is idle: it may. */

@@ -4,7 +4,7 @@
  */
 #include "core-test-util.h"
 
-#include <iris/sched/steal/iris-place-queues-private.h>
+#include <iris/sched/compare/iris-compared-queues-private.h>
 #include <iris/sched/pool/iris-item-private.h>
 
 #define N_ITEMS 400
@@ -22,16 +22,11 @@ nothing (gpointer data)
 static void
 open_pool (IrisPlaces *places, IrisStealPolicy *policy, IrisDequeKind kind)
 {
-  guint n = iris_places_get_n_places (places);
-  g_autofree guint *workers = g_new (guint, n);
   IrisStealRules rules;
 
-  for (guint i = 0; i < n; i++)
-    workers[i] = iris_place_get_n_workers (iris_places_get_place (places, i));
   iris_steal_policy_get_rules (policy, &rules);
-  queues = iris_place_queues_new_full (places, IRIS_DEAL_OWN, IRIS_LAYOUT_WORKERS, &rules);
-  pool = iris_worker_pool_new (&iris_place_queues_ops, queues, iris_place_queues_free, n, workers,
-                               kind);
+  pool = iris_compared_queues_new_pool (places, IRIS_DEAL_OWN, IRIS_LAYOUT_WORKERS, kind, &rules);
+  queues = pool->owner;
   /* The test is the threads. */
   atomic_store (&pool->started, true);
   for (int i = 0; i < N_ITEMS; i++)
@@ -92,7 +87,7 @@ queue_at (int worker, int id, gint place, IrisItemFlags flags)
 static int
 take (int worker)
 {
-  IrisItem *item = iris_place_queues_take (pool, &pool->workers[worker]);
+  IrisItem *item = pool->ops->take (pool, &pool->workers[worker]);
 
   return item != NULL ? (int) (item - items) : -1;
 }
@@ -215,7 +210,7 @@ START_TEST (the_policy_says_how_much_is_stolen)
     queue_at (1, i, IRIS_PLACE_ANY, IRIS_ITEM_NONE);
   ck_assert_int_eq (take (0), 0);
   ck_assert_uint_eq (pool->workers[0].counters.stolen_in, amounts[_i].moved);
-  ck_assert_uint_eq (iris_deque_core_get_length (pool->workers[0].deque), amounts[_i].moved - 1);
+  ck_assert_uint_eq (pool->ops->count_own (&pool->workers[0]), amounts[_i].moved - 1);
   ck_assert_uint_eq (verdicts (0, IRIS_STEAL_VERDICT_TAKEN), 1);
   close_pool ();
 }
@@ -282,11 +277,11 @@ START_TEST (a_steal_is_weighed_against_its_cost)
   ck_assert_uint_eq (verdicts (0, verdict), 1);
   if (verdict != IRIS_STEAL_VERDICT_TAKEN)
     {
-      ck_assert_int_eq (iris_place_queues_has_work (pool, &pool->workers[0]), IRIS_WORK_REFUSED);
-      ck_assert_int_eq (iris_place_queues_has_work (pool, &pool->workers[place]), IRIS_WORK_SHARED);
+      ck_assert_int_eq (pool->ops->has_work (pool, &pool->workers[0]), IRIS_WORK_REFUSED);
+      ck_assert_int_eq (pool->ops->has_work (pool, &pool->workers[place]), IRIS_WORK_SHARED);
       ck_assert_int_eq (take (place), 3);
     }
-  ck_assert_int_eq (iris_place_queues_has_work (pool, &pool->workers[0]), IRIS_WORK_NONE);
+  ck_assert_int_eq (pool->ops->has_work (pool, &pool->workers[0]), IRIS_WORK_NONE);
   close_pool ();
 }
 END_TEST
@@ -298,19 +293,19 @@ START_TEST (a_worker_backs_off_only_if_it_refuses_everything)
 
   open_synthetic (SECOND, "package:2 l2:2 core:1 pu:1", "l2");
   self = &pool->workers[0];
-  ck_assert (!iris_place_queues_refuses_all (pool, self));
+  ck_assert_int_eq (pool->ops->has_work (pool, self), IRIS_WORK_NONE);
   set_run_time (1, 1);
   queue_at (OUTSIDE, 0, 1, IRIS_ITEM_NONE);
-  ck_assert_int_eq (iris_place_queues_has_work (pool, self), IRIS_WORK_REFUSED);
+  ck_assert_int_eq (pool->ops->has_work (pool, self), IRIS_WORK_REFUSED);
   queue_at (OUTSIDE, 1, 0, IRIS_ITEM_STRICT);
-  ck_assert_int_eq (iris_place_queues_has_work (pool, self), IRIS_WORK_REFUSED | IRIS_WORK_STRICT);
+  ck_assert_int_eq (pool->ops->has_work (pool, self), IRIS_WORK_REFUSED | IRIS_WORK_STRICT);
   ck_assert_int_eq (take (0), 1);
   queue_at (3, 2, IRIS_PLACE_ANY, IRIS_ITEM_NONE);
-  ck_assert_int_eq (iris_place_queues_has_work (pool, self), IRIS_WORK_SHARED);
+  ck_assert_int_eq (pool->ops->has_work (pool, self), IRIS_WORK_SHARED);
   ck_assert_int_eq (take (0), 2);
-  ck_assert_int_eq (iris_place_queues_has_work (pool, self), IRIS_WORK_REFUSED);
+  ck_assert_int_eq (pool->ops->has_work (pool, self), IRIS_WORK_REFUSED);
   queue_at (OUTSIDE, 3, 0, IRIS_ITEM_NONE);
-  ck_assert_int_eq (iris_place_queues_has_work (pool, self), IRIS_WORK_SHARED);
+  ck_assert_int_eq (pool->ops->has_work (pool, self), IRIS_WORK_SHARED);
   ck_assert_int_eq (take (0), 3);
   ck_assert_int_eq (take (0), -1);
   close_pool ();

@@ -358,14 +358,14 @@ is_hot_with (IrisLock *lock, guint backlog, uint64_t word)
   gboolean is_hot;
 
   for (guint i = 0; i < backlog; i++)
-    ck_assert (iris_deque_core_push (worker->deque, &lock));
+    ck_assert (iris_splitqueue_push (&worker->deque, &lock));
   atomic_store (&pool->parking_lot.word, word);
   lock->way = IRIS_LOCK_WAY_HOT;
   is_hot = iris_lock_is_hot_at (lock, worker, IRIS_PLACE_ANY, IRIS_ITEM_NONE);
   /* Asked again, it says the same, and counts once. */
   ck_assert_int_eq (iris_lock_is_hot_at (lock, worker, IRIS_PLACE_ANY, IRIS_ITEM_NONE), is_hot);
   atomic_store (&pool->parking_lot.word, 0);
-  while (iris_deque_core_take (worker->deque) != NULL)
+  while (iris_splitqueue_take (&worker->deque) != NULL)
     ;
 
   return is_hot;
