@@ -30,7 +30,7 @@ static const BenchOptions small = { .workers = 2, .rounds = 3, .scale = 1, .peer
 
 /* --- checks of runs --------------------------------------------------------------------------- */
 
-START_TEST (the_count_finds_an_item_too_few_or_too_many)
+TEST (the_count_finds_an_item_too_few_or_too_many)
 {
   g_autoptr (GError) few = NULL, many = NULL;
 
@@ -45,17 +45,15 @@ START_TEST (the_count_finds_an_item_too_few_or_too_many)
   bench_counts_reset ();
   ck_assert (bench_counts_check (0, 0, NULL));
 }
-END_TEST
 
 /* A step waits for the one before in six instructions: no processor makes ten thousand in a
  * microsecond, but a compiler does that leaves them out. */
-START_TEST (the_calibration_measures_work_that_is_done)
+TEST (the_calibration_measures_work_that_is_done)
 {
   ck_assert_uint_lt (bench_work_new (1).steps, 10000);
 }
-END_TEST
 
-START_TEST (the_sum_finds_work_that_was_left_out)
+TEST (the_sum_finds_work_that_was_left_out)
 {
   BenchWork work = bench_work_new (1), less = { work.steps - 1, 0 };
 
@@ -67,7 +65,6 @@ START_TEST (the_sum_finds_work_that_was_left_out)
   bench_item_run (&less);
   ck_assert (!bench_counts_check (3, 3 * work.result, NULL));
 }
-END_TEST
 
 /* A computation of four numbers, one a tile; the flag plants a tile that does nothing. */
 typedef struct
@@ -144,7 +141,7 @@ run_quadruple (gboolean lazy, GError **error)
              : NULL;
 }
 
-START_TEST (tiles_that_come_to_the_numbers_of_plain_C_are_accepted)
+TEST (tiles_that_come_to_the_numbers_of_plain_C_are_accepted)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (BenchResult) result = run_quadruple (FALSE, &error);
@@ -158,9 +155,8 @@ START_TEST (tiles_that_come_to_the_numbers_of_plain_C_are_accepted)
   ck_assert_int_eq (two->relation, BENCH_FACTOR);
   ck_assert_uint_eq (two->n_items, 8);
 }
-END_TEST
 
-START_TEST (a_tile_that_was_left_out_is_found_and_named)
+TEST (a_tile_that_was_left_out_is_found_and_named)
 {
   g_autoptr (GError) error = NULL;
 
@@ -169,7 +165,6 @@ START_TEST (a_tile_that_was_left_out_is_found_and_named)
   ck_assert_str_eq (error->message, "quadruple, 1 worker on default: number 2 of 4 is 0, where "
                                     "plain C has 6");
 }
-END_TEST
 
 /* --- rounds ----------------------------------------------------------------------------------- */
 
@@ -184,7 +179,7 @@ note_order (const BenchRun *run, gdouble *samples, GError **error)
   return TRUE;
 }
 
-START_TEST (every_round_runs_all_and_starts_with_another)
+TEST (every_round_runs_all_and_starts_with_another)
 {
   g_autoptr (BenchResult) result = bench_result_new ("rounds", &small);
 
@@ -203,9 +198,8 @@ START_TEST (every_round_runs_all_and_starts_with_another)
   ck_assert_double_eq (bench_series_summary (find_series (result, "load", "b")).min, 4);
   g_string_free (order, TRUE);
 }
-END_TEST
 
-START_TEST (series_of_one_load_stand_together)
+TEST (series_of_one_load_stand_together)
 {
   static const char *const loads[] = { "x", "y", "x", "y" };
   g_autoptr (BenchResult) result = bench_result_new ("loads", &small);
@@ -229,7 +223,6 @@ START_TEST (series_of_one_load_stand_together)
   ck_assert_str_eq (found->str, "xa xb ya yb ");
   g_string_free (order, TRUE);
 }
-END_TEST
 
 /* --- sums ------------------------------------------------------------------------------------- */
 
@@ -245,7 +238,7 @@ series_of (const char *load, const char *contender, BenchKind kind, gdouble a, g
   return series;
 }
 
-START_TEST (a_summary_is_median_range_and_middle_half)
+TEST (a_summary_is_median_range_and_middle_half)
 {
   BenchSeries *series = series_of ("l", "c", BENCH_IRIS, 8, 2, 4);
   BenchSummary summary = bench_series_summary (series);
@@ -258,7 +251,6 @@ START_TEST (a_summary_is_median_range_and_middle_half)
   ck_assert_double_eq (bench_series_per_item (series), 0.4);
   bench_series_free (series);
 }
-END_TEST
 
 static GArray *
 numbers_of (gdouble first, guint n)
@@ -271,7 +263,7 @@ numbers_of (gdouble first, guint n)
   return numbers;
 }
 
-START_TEST (the_interval_holds_the_median_and_narrows_with_more_samples)
+TEST (the_interval_holds_the_median_and_narrows_with_more_samples)
 {
   g_autoptr (GArray) one = numbers_of (7, 1), few = numbers_of (0, 11), many = numbers_of (0, 1001);
   gdouble low, high, again_low, again_high, width;
@@ -293,9 +285,8 @@ START_TEST (the_interval_holds_the_median_and_narrows_with_more_samples)
   ck_assert_double_gt (high, 500);
   ck_assert_double_lt ((high - low) / 1001, width / 2);
 }
-END_TEST
 
-START_TEST (the_best_are_the_smallest)
+TEST (the_best_are_the_smallest)
 {
   g_autoptr (GArray) ten = numbers_of (1, 10), two = numbers_of (1, 2), none = numbers_of (0, 0);
   gdouble low, high;
@@ -307,9 +298,8 @@ START_TEST (the_best_are_the_smallest)
   ck_assert_double_nan (low);
   ck_assert_double_nan (high);
 }
-END_TEST
 
-START_TEST (samples_of_one_round_are_compared_with_each_other)
+TEST (samples_of_one_round_are_compared_with_each_other)
 {
   static const struct
   {
@@ -336,7 +326,6 @@ START_TEST (samples_of_one_round_are_compared_with_each_other)
   bench_series_free (series);
   bench_series_free (base);
 }
-END_TEST
 
 /* --- goals ------------------------------------------------------------------------------------ */
 
@@ -369,7 +358,7 @@ recursive_results (void)
   return results;
 }
 
-START_TEST (goals_are_reached_missed_or_unknown)
+TEST (goals_are_reached_missed_or_unknown)
 {
   g_autoptr (GPtrArray) results = recursive_results ();
   g_autoptr (GPtrArray) goals = bench_goals_check (results, BENCH_SUITE_COMPARE);
@@ -383,10 +372,9 @@ START_TEST (goals_are_reached_missed_or_unknown)
   ck_assert_str_eq (find_goal (goals, "external, 1 producer, iris against gthr")->measured,
                     "not run");
 }
-END_TEST
 
 /* A series of that test has 10 items. */
-START_TEST (the_daemon_has_goals_of_its_own)
+TEST (the_daemon_has_goals_of_its_own)
 {
   g_autoptr (GPtrArray)
       results = g_ptr_array_new_with_free_func ((GDestroyNotify) bench_result_free);
@@ -410,9 +398,8 @@ START_TEST (the_daemon_has_goals_of_its_own)
   ck_assert_int_eq (goal->verdict, BENCH_MISSED);
   ck_assert_str_eq (goal->measured, "1250.00/s (1000.00 to 2000.00), irisd");
 }
-END_TEST
 
-START_TEST (a_peer_is_judged_by_its_faster_idiom)
+TEST (a_peer_is_judged_by_its_faster_idiom)
 {
   g_autoptr (GPtrArray) results = recursive_results ();
   g_autoptr (GPtrArray) goals = bench_goals_check (results, BENCH_SUITE_COMPARE);
@@ -420,7 +407,6 @@ START_TEST (a_peer_is_judged_by_its_faster_idiom)
   ck_assert_str_eq (find_goal (goals, "recursive, items, work-stealing against onetbb")->measured,
                     "12.50x (12.50 to 12.50), work-stealing against onetbb-for");
 }
-END_TEST
 
 /* --- contenders ------------------------------------------------------------------------------- */
 
@@ -470,7 +456,7 @@ count_variants (BenchVariants variants)
   return n;
 }
 
-START_TEST (every_setting_of_a_property_is_a_contender)
+TEST (every_setting_of_a_property_is_a_contender)
 {
   guint n_settings, combinations = count_choices (&n_settings);
 
@@ -479,30 +465,5 @@ START_TEST (every_setting_of_a_property_is_a_contender)
   ck_assert_uint_eq (count_variants (BENCH_VARIANTS_ONE), 1 + n_settings);
   ck_assert_uint_eq (count_variants (BENCH_VARIANTS_ALL), combinations);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("bench");
-  TCase *tcase = tcase_create ("bench");
-
-  tcase_set_timeout (tcase, 120);
-  tcase_add_test (tcase, the_count_finds_an_item_too_few_or_too_many);
-  tcase_add_test (tcase, the_calibration_measures_work_that_is_done);
-  tcase_add_test (tcase, the_sum_finds_work_that_was_left_out);
-  tcase_add_test (tcase, tiles_that_come_to_the_numbers_of_plain_C_are_accepted);
-  tcase_add_test (tcase, a_tile_that_was_left_out_is_found_and_named);
-  tcase_add_test (tcase, every_round_runs_all_and_starts_with_another);
-  tcase_add_test (tcase, series_of_one_load_stand_together);
-  tcase_add_test (tcase, a_summary_is_median_range_and_middle_half);
-  tcase_add_test (tcase, the_interval_holds_the_median_and_narrows_with_more_samples);
-  tcase_add_test (tcase, the_best_are_the_smallest);
-  tcase_add_test (tcase, samples_of_one_round_are_compared_with_each_other);
-  tcase_add_test (tcase, goals_are_reached_missed_or_unknown);
-  tcase_add_test (tcase, the_daemon_has_goals_of_its_own);
-  tcase_add_test (tcase, a_peer_is_judged_by_its_faster_idiom);
-  tcase_add_test (tcase, every_setting_of_a_property_is_a_contender);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("bench", NULL, NULL)

@@ -89,7 +89,7 @@ get_refused (void)
 }
 
 /* Two clients share room for one item: each is refused now and then. */
-START_TEST (items_are_sent_again_until_there_is_room)
+TEST (items_are_sent_again_until_there_is_room)
 {
   start ("[limits]\ntotal-items = 1\nin-flight-items = 1\n");
   IrisClient *clients[2] = { iris_client_new (irisd->dir), iris_client_new (irisd->dir) };
@@ -101,10 +101,9 @@ START_TEST (items_are_sent_again_until_there_is_room)
   g_object_unref (clients[1]);
   finish ();
 }
-END_TEST
 
 /* The item in progress holds the room until the test lets it end. */
-START_TEST (an_item_waits_as_long_as_it_may)
+TEST (an_item_waits_as_long_as_it_may)
 {
   start ("[limits]\ntotal-items = 1\nin-flight-items = 1\n");
   g_autoptr (Client) other = client_hello (irisd->front);
@@ -140,10 +139,9 @@ START_TEST (an_item_waits_as_long_as_it_may)
   client_free (g_steal_pointer (&other));
   finish ();
 }
-END_TEST
 
 /* Each FETCH holds a credit until it is answered, and there is one. */
-START_TEST (a_fetch_is_sent_again_too)
+TEST (a_fetch_is_sent_again_too)
 {
   g_autofree char *journal = g_dir_make_tmp ("iris-test-XXXXXX", NULL);
   g_autofree char *option = g_strdup_printf ("--journal=%s", journal);
@@ -185,10 +183,9 @@ START_TEST (a_fetch_is_sent_again_too)
   finish ();
   irisd_remove_all (journal);
 }
-END_TEST
 
 /* However many wait, one is refused for each pause, and pauses grow. */
-START_TEST (a_full_irisd_is_not_asked_all_the_time)
+TEST (a_full_irisd_is_not_asked_all_the_time)
 {
   start ("[limits]\ntotal-items = 1\nin-flight-items = 1\n");
   g_autoptr (Client) other = client_hello (irisd->front);
@@ -224,10 +221,9 @@ START_TEST (a_full_irisd_is_not_asked_all_the_time)
   client_free (g_steal_pointer (&other));
   finish ();
 }
-END_TEST
 
 /* An item that waits behind a refused item is not refused itself. */
-START_TEST (what_waits_behind_a_refused_item_gives_up_with_it)
+TEST (what_waits_behind_a_refused_item_gives_up_with_it)
 {
   start ("[limits]\ntotal-items = 1\nin-flight-items = 1\n");
   g_autoptr (Client) other = client_hello (irisd->front);
@@ -249,9 +245,8 @@ START_TEST (what_waits_behind_a_refused_item_gives_up_with_it)
   client_free (g_steal_pointer (&other));
   finish ();
 }
-END_TEST
 
-START_TEST (hello_is_sent_again_to_a_busy_irisd)
+TEST (hello_is_sent_again_to_a_busy_irisd)
 {
   start ("[limits]\nmax-peers = 1\n");
   g_autoptr (Client) other = client_hello (irisd->front);
@@ -284,20 +279,5 @@ START_TEST (hello_is_sent_again_to_a_busy_irisd)
   client_free (g_steal_pointer (&other));
   finish ();
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("client-busy");
-  TCase *tcase = tcase_create ("busy");
-  tcase_set_timeout (tcase, 0);
-  tcase_add_test (tcase, items_are_sent_again_until_there_is_room);
-  tcase_add_test (tcase, an_item_waits_as_long_as_it_may);
-  tcase_add_test (tcase, a_fetch_is_sent_again_too);
-  tcase_add_test (tcase, a_full_irisd_is_not_asked_all_the_time);
-  tcase_add_test (tcase, what_waits_behind_a_refused_item_gives_up_with_it);
-  tcase_add_test (tcase, hello_is_sent_again_to_a_busy_irisd);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("client-busy", NULL, NULL)

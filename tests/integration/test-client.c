@@ -102,7 +102,7 @@ submit_command (const char *script, int place, GCancellable *cancellable, Outcom
   iris_client_submit_async (client, request, cancellable, ended, outcome);
 }
 
-START_TEST (many_items_come_back_each_with_its_own_result)
+TEST (many_items_come_back_each_with_its_own_result)
 {
   g_autofree Outcome *outcomes = g_new0 (Outcome, N_ITEMS);
 
@@ -128,9 +128,8 @@ START_TEST (many_items_come_back_each_with_its_own_result)
       outcome_clear (&outcomes[i]);
     }
 }
-END_TEST
 
-START_TEST (large_payloads_stay_within_the_bytes_granted)
+TEST (large_payloads_stay_within_the_bytes_granted)
 {
   g_autofree char *text = g_strnfill (4 * 1024 * 1024, 'x');
   Outcome outcomes[40] = { 0 }; /* 160 MiB, where irisd grants 64 */
@@ -144,9 +143,8 @@ START_TEST (large_payloads_stay_within_the_bytes_granted)
       outcome_clear (&outcomes[i]);
     }
 }
-END_TEST
 
-START_TEST (strict_items_stay_at_their_place)
+TEST (strict_items_stay_at_their_place)
 {
   Outcome outcomes[200] = { 0 };
 
@@ -159,9 +157,8 @@ START_TEST (strict_items_stay_at_their_place)
       outcome_clear (&outcomes[i]);
     }
 }
-END_TEST
 
-START_TEST (a_commands_output_comes_in_two_parts)
+TEST (a_commands_output_comes_in_two_parts)
 {
   Outcome outcome = { 0 };
   g_autofree char *text = NULL;
@@ -180,9 +177,8 @@ START_TEST (a_commands_output_comes_in_two_parts)
   ck_assert_int_eq (outcome.result->exit_status, -1);
   outcome_clear (&outcome);
 }
-END_TEST
 
-START_TEST (errors_have_the_protocols_codes)
+TEST (errors_have_the_protocols_codes)
 {
   g_autoptr (IrisRequest) request = iris_request_new ("sha256");
   Outcome outcome = { 0 };
@@ -199,9 +195,8 @@ START_TEST (errors_have_the_protocols_codes)
   ck_assert_int_ge (iris_client_error_get_place (outcome.error), 0);
   expect_error (&outcome, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_UNREADABLE_FILE);
 }
-END_TEST
 
-START_TEST (cancelling_stops_a_running_command_and_those_behind_it)
+TEST (cancelling_stops_a_running_command_and_those_behind_it)
 {
   g_autofree char *begun = gate_new (irisd, "begun");
   g_autofree char *script = g_strdup_printf ("echo > %s; exec sleep 1000", begun);
@@ -226,9 +221,8 @@ START_TEST (cancelling_stops_a_running_command_and_those_behind_it)
   expect_result (&after);
   outcome_clear (&after);
 }
-END_TEST
 
-START_TEST (what_irisd_finishes_while_it_stops_still_arrives)
+TEST (what_irisd_finishes_while_it_stops_still_arrives)
 {
   g_autofree char *begun = gate_new (irisd, "begun");
   g_autofree char *go_on = gate_new (irisd, "go-on");
@@ -252,9 +246,8 @@ START_TEST (what_irisd_finishes_while_it_stops_still_arrives)
   ck_assert_int_eq (irisd_wait (irisd), 0);
   irisd_free (g_steal_pointer (&irisd));
 }
-END_TEST
 
-START_TEST (a_killed_irisd_is_noticed_and_the_next_one_found)
+TEST (a_killed_irisd_is_noticed_and_the_next_one_found)
 {
   g_autofree char *begun = gate_new (irisd, "begun");
   g_autofree char *script = g_strdup_printf ("echo > %s; exec sleep 1000", begun);
@@ -295,9 +288,8 @@ START_TEST (a_killed_irisd_is_noticed_and_the_next_one_found)
   g_free (first->tcp);
   g_free (first);
 }
-END_TEST
 
-START_TEST (a_stopped_irisd_is_given_up_in_time)
+TEST (a_stopped_irisd_is_given_up_in_time)
 {
   Outcome outcome = { 0 };
 
@@ -310,24 +302,5 @@ START_TEST (a_stopped_irisd_is_given_up_in_time)
   expect_error (&outcome, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_TIMED_OUT);
   irisd_signal (irisd, SIGCONT);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("client");
-  TCase *tcase = tcase_create ("client");
-
-  tcase_add_checked_fixture (tcase, set_up, tear_down);
-  tcase_add_test (tcase, many_items_come_back_each_with_its_own_result);
-  tcase_add_test (tcase, large_payloads_stay_within_the_bytes_granted);
-  tcase_add_test (tcase, strict_items_stay_at_their_place);
-  tcase_add_test (tcase, a_commands_output_comes_in_two_parts);
-  tcase_add_test (tcase, errors_have_the_protocols_codes);
-  tcase_add_test (tcase, cancelling_stops_a_running_command_and_those_behind_it);
-  tcase_add_test (tcase, what_irisd_finishes_while_it_stops_still_arrives);
-  tcase_add_test (tcase, a_killed_irisd_is_noticed_and_the_next_one_found);
-  tcase_add_test (tcase, a_stopped_irisd_is_given_up_in_time);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("client", set_up, tear_down)

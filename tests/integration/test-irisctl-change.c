@@ -48,7 +48,7 @@ changed (void)
   return json_object_get_int_member (json_node_get_object (node), "changed");
 }
 
-START_TEST (a_buried_item_is_listed_exported_and_kicked)
+TEST (a_buried_item_is_listed_exported_and_kicked)
 {
   g_autofree char *file = g_build_filename (home->base, "file", NULL);
   g_autofree char *lines = g_build_filename (home->base, "lines", NULL);
@@ -90,9 +90,8 @@ START_TEST (a_buried_item_is_listed_exported_and_kicked)
   assert_status (2);
   ck_assert_ptr_nonnull (strstr (err, "has ended"));
 }
-END_TEST
 
-START_TEST (what_waits_is_buried_and_kicked_by_its_number)
+TEST (what_waits_is_buried_and_kicked_by_its_number)
 {
   irisctl ("submit", "--detach", "--delay", "1h", "echo", "x");
   g_autofree char *item = submitted ();
@@ -114,9 +113,8 @@ START_TEST (what_waits_is_buried_and_kicked_by_its_number)
   assert_status (0);
   ck_assert_str_eq (out, "x");
 }
-END_TEST
 
-START_TEST (wrong_arguments_are_told)
+TEST (wrong_arguments_are_told)
 {
   irisctl ("kick");
   assert_status (2);
@@ -139,9 +137,8 @@ START_TEST (wrong_arguments_are_told)
   irisctl ("submit", "--class", "volatile", "--bury", "echo", "x");
   assert_status (2);
 }
-END_TEST
 
-START_TEST (places_are_drained_and_get_other_numbers_of_workers)
+TEST (places_are_drained_and_get_other_numbers_of_workers)
 {
   irisctl ("drain", "1", "--json");
   ck_assert_int_eq (changed (), 1);
@@ -167,19 +164,5 @@ START_TEST (places_are_drained_and_get_other_numbers_of_workers)
   assert_status (0);
   ck_assert_str_eq (out, "changed 0 places\n");
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisctl-change");
-  TCase *tcase = tcase_create ("change");
-  tcase_set_timeout (tcase, 0);
-  tcase_add_checked_fixture (tcase, set_up_with_journal, tear_down_with_journal);
-  tcase_add_test (tcase, a_buried_item_is_listed_exported_and_kicked);
-  tcase_add_test (tcase, what_waits_is_buried_and_kicked_by_its_number);
-  tcase_add_test (tcase, wrong_arguments_are_told);
-  tcase_add_test (tcase, places_are_drained_and_get_other_numbers_of_workers);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisctl-change", set_up_with_journal, tear_down_with_journal)

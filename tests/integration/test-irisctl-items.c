@@ -42,7 +42,7 @@ submitted (void)
   return g_strndup (out, strcspn (out, "\n"));
 }
 
-START_TEST (persistent_items_survive_and_can_be_watched)
+TEST (persistent_items_survive_and_can_be_watched)
 {
   restart_with_journal ();
   irisctl ("submit", "echo", "hello");
@@ -85,10 +85,9 @@ START_TEST (persistent_items_survive_and_can_be_watched)
   irisctl ("status");
   ck_assert_ptr_nonnull (strstr (out, "journal ready; persistent items: 1"));
 }
-END_TEST
 
 /* The first -- is dropped; what follows is not parsed, not even another --. */
-START_TEST (two_dashes_end_the_options_and_are_no_argument)
+TEST (two_dashes_end_the_options_and_are_no_argument)
 {
   restart_with_journal ();
   irisctl ("submit", "command", "--", "echo", "-D", "--", "x");
@@ -114,7 +113,6 @@ START_TEST (two_dashes_end_the_options_and_are_no_argument)
   assert_status (0);
   ck_assert_str_eq (out, "-5");
 }
-END_TEST
 
 /* As list --export writes them: all that a persistent item can be submitted with. */
 static const char *const exported[] = {
@@ -143,7 +141,7 @@ sorted_lines (const char *path)
   return g_strjoinv ("\n", lines);
 }
 
-START_TEST (what_is_exported_can_be_submitted_again)
+TEST (what_is_exported_can_be_submitted_again)
 {
   g_autofree char *first = g_build_filename (files, "first", NULL);
   g_autofree char *second = g_build_filename (files, "second", NULL);
@@ -167,9 +165,8 @@ START_TEST (what_is_exported_can_be_submitted_again)
       ck_assert_int_eq (g_rename (second, first), 0);
     }
 }
-END_TEST
 
-START_TEST (an_item_that_cannot_be_persistent_is_refused_with_the_reason)
+TEST (an_item_that_cannot_be_persistent_is_refused_with_the_reason)
 {
   irisctl ("submit", "echo", "x");
   assert_status (4);
@@ -185,7 +182,6 @@ START_TEST (an_item_that_cannot_be_persistent_is_refused_with_the_reason)
   irisctl ("list", "--state", "lost");
   assert_status (2);
 }
-END_TEST
 
 static void
 submit_strict_command (Client *client, const char *const *argv)
@@ -237,7 +233,7 @@ count_flood_before_other (Client *flood, const char *gate, const char *log)
 }
 
 /* Items of one process do not delay those of another. */
-START_TEST (a_flood_of_one_client_does_not_hold_up_another)
+TEST (a_flood_of_one_client_does_not_hold_up_another)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   g_autofree char *log = g_strdup_printf ("%s/log", files);
@@ -246,9 +242,8 @@ START_TEST (a_flood_of_one_client_does_not_hold_up_another)
   /* Only the flood's commands with a slot come before it, and the other's turn. */
   ck_assert_int_le (count_flood_before_other (flood, gate, log), 2);
 }
-END_TEST
 
-START_TEST (clients_take_turns_at_the_slots_of_commands)
+TEST (clients_take_turns_at_the_slots_of_commands)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   g_autofree char *log = g_strdup_printf ("%s/log", files);
@@ -258,9 +253,8 @@ START_TEST (clients_take_turns_at_the_slots_of_commands)
   close (gate_wait (gate));
   ck_assert_int_le (count_flood_before_other (flood, gate, log), 1);
 }
-END_TEST
 
-START_TEST (items_wait_for_a_time_and_for_each_other)
+TEST (items_wait_for_a_time_and_for_each_other)
 {
   irisctl ("send", "echo", "tea", "--delay", "150ms", "--json");
   assert_status (0);
@@ -280,9 +274,8 @@ START_TEST (items_wait_for_a_time_and_for_each_other)
   assert_status (1);
   ck_assert_ptr_nonnull (strstr (err, "time to run"));
 }
-END_TEST
 
-START_TEST (terms_that_cannot_be_read_are_refused)
+TEST (terms_that_cannot_be_read_are_refused)
 {
   const char *const bad[][2] = { { "--delay", "soon" },      { "--delay", "-1s" },
                                  { "--delay", "1y" },        { "--at", "tomorrow" },
@@ -298,23 +291,5 @@ START_TEST (terms_that_cannot_be_read_are_refused)
       ck_assert_ptr_nonnull (strstr (err, bad[i][0]));
     }
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisctl-items");
-  TCase *tcase = tcase_create ("irisctl-items");
-
-  tcase_add_checked_fixture (tcase, set_up, tear_down);
-  tcase_add_test (tcase, persistent_items_survive_and_can_be_watched);
-  tcase_add_test (tcase, two_dashes_end_the_options_and_are_no_argument);
-  tcase_add_test (tcase, what_is_exported_can_be_submitted_again);
-  tcase_add_test (tcase, an_item_that_cannot_be_persistent_is_refused_with_the_reason);
-  tcase_add_test (tcase, a_flood_of_one_client_does_not_hold_up_another);
-  tcase_add_test (tcase, clients_take_turns_at_the_slots_of_commands);
-  tcase_add_test (tcase, items_wait_for_a_time_and_for_each_other);
-  tcase_add_test (tcase, terms_that_cannot_be_read_are_refused);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisctl-items", set_up, tear_down)

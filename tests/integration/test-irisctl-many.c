@@ -103,7 +103,7 @@ write_items (guint n, guint each_wrong)
   return write_file ("items", text->str);
 }
 
-START_TEST (a_file_with_bad_lines_is_submitted_without_them)
+TEST (a_file_with_bad_lines_is_submitted_without_them)
 {
   g_autofree char *items = write_items (N_LINES, EACH_WRONG);
   guint n_wrong = N_LINES / (EACH_WRONG);
@@ -127,9 +127,8 @@ START_TEST (a_file_with_bad_lines_is_submitted_without_them)
   ck_assert_uint_lt (count_lines (out), N_LINES);
   assert_has (err, "stopped at line");
 }
-END_TEST
 
-START_TEST (members_of_an_object_are_as_the_options)
+TEST (members_of_an_object_are_as_the_options)
 {
   g_autofree char *items = write_file (
       "items",
@@ -154,9 +153,8 @@ START_TEST (members_of_an_object_are_as_the_options)
   assert_has (out, "\"line\":3");
   assert_has (out, "\"stdout\":\"x\\n/\\n\"");
 }
-END_TEST
 
-START_TEST (lines_are_payloads_arguments_or_paths)
+TEST (lines_are_payloads_arguments_or_paths)
 {
   g_autofree char *file = write_file ("hello", "hello");
   g_autofree char *nul = g_strdup_printf ("%s", file);
@@ -175,10 +173,9 @@ START_TEST (lines_are_payloads_arguments_or_paths)
   assert_status (0);
   assert_has (out, "done\t2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824\n");
 }
-END_TEST
 
 /* The second run of an interrupted file submits the missing items, and none twice. */
-START_TEST (what_was_killed_is_resumed)
+TEST (what_was_killed_is_resumed)
 {
   g_autofree char *items = write_items (N_LINES, 0);
   g_autofree char *first = NULL;
@@ -216,9 +213,8 @@ START_TEST (what_was_killed_is_resumed)
   assert_status (0);
   assert_listed (1, "--key", "other-");
 }
-END_TEST
 
-START_TEST (an_interrupt_says_how_to_go_on)
+TEST (an_interrupt_says_how_to_go_on)
 {
   g_autoptr (GSubprocess)
       process = spawn ((const char *const[]){ g_getenv ("IRISCTL"), "submit", "--lines", "-",
@@ -238,7 +234,6 @@ START_TEST (an_interrupt_says_how_to_go_on)
   assert_has (err, "2 accepted");
   assert_has (err, "same command again");
 }
-END_TEST
 
 /* Reads standard error of a process until it contains that. */
 static void
@@ -257,7 +252,7 @@ read_until (GSubprocess *process, const char *part)
     }
 }
 
-START_TEST (a_full_irisd_is_named_and_one_signal_ends_the_waiting)
+LOOP_TEST (a_full_irisd_is_named_and_one_signal_ends_the_waiting, 0, 2)
 {
   static const int signals[] = { SIGINT, SIGTERM };
   g_autofree char *path = write_file ("lines", "a\nb\nc\nd\ne\n");
@@ -284,9 +279,8 @@ START_TEST (a_full_irisd_is_named_and_one_signal_ends_the_waiting)
   irisctl ("submit", "--class", "relaxed", "--detach", "--delay", "1h", "echo", "x");
   assert_status (0);
 }
-END_TEST
 
-START_TEST (lists_waits_and_cancels_take_the_same_conditions)
+TEST (lists_waits_and_cancels_take_the_same_conditions)
 {
   irisctl_with_input ("1\n2\n3\n", "submit", "-L", "-", "-D", "--key-prefix", "late-", "--delay",
                       "1h", "echo");
@@ -323,9 +317,8 @@ START_TEST (lists_waits_and_cancels_take_the_same_conditions)
   assert_status (0);
   ck_assert_str_eq (out, "[]\n");
 }
-END_TEST
 
-START_TEST (items_are_cancelled_by_number_in_each_state)
+TEST (items_are_cancelled_by_number_in_each_state)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   g_autofree char *number = NULL;
@@ -365,9 +358,8 @@ START_TEST (items_are_cancelled_by_number_in_each_state)
   irisctl ("cancel");
   assert_status (2);
 }
-END_TEST
 
-START_TEST (watch_tells_in_json_what_irisd_does)
+TEST (watch_tells_in_json_what_irisd_does)
 {
   irisctl ("watch", "--json", "--count", "2", "--interval", "0.05");
   assert_status (0);
@@ -389,7 +381,6 @@ START_TEST (watch_tells_in_json_what_irisd_does)
   irisctl ("watch", "it");
   assert_status (2);
 }
-END_TEST
 
 /* Reads changes until the item is in that state; returns its earlier states. */
 static char *
@@ -416,7 +407,7 @@ submit_late (const char *key)
   return g_ascii_strtoll (out, NULL, 10);
 }
 
-START_TEST (watch_tells_each_state_that_an_item_comes_into)
+TEST (watch_tells_each_state_that_an_item_comes_into)
 {
   gint64 first = submit_late ("seen-1");
   g_autofree char *number = g_strdup_printf ("%" G_GINT64_FORMAT, first);
@@ -458,9 +449,8 @@ START_TEST (watch_tells_each_state_that_an_item_comes_into)
   irisctl ("watch", "--state", "done");
   assert_status (2);
 }
-END_TEST
 
-START_TEST (options_that_do_not_go_together_are_refused)
+TEST (options_that_do_not_go_together_are_refused)
 {
   const char *const bad[][6] = {
     { "--items", "x", "--lines", "y", NULL },
@@ -494,26 +484,5 @@ START_TEST (options_that_do_not_go_together_are_refused)
   irisctl ("wait", "--all", "7");
   assert_status (2);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisctl-many");
-  TCase *tcase = tcase_create ("irisctl-many");
-
-  tcase_add_checked_fixture (tcase, set_up_journal, tear_down_journal);
-  tcase_add_test (tcase, a_file_with_bad_lines_is_submitted_without_them);
-  tcase_add_test (tcase, members_of_an_object_are_as_the_options);
-  tcase_add_test (tcase, lines_are_payloads_arguments_or_paths);
-  tcase_add_test (tcase, what_was_killed_is_resumed);
-  tcase_add_test (tcase, an_interrupt_says_how_to_go_on);
-  tcase_add_loop_test (tcase, a_full_irisd_is_named_and_one_signal_ends_the_waiting, 0, 2);
-  tcase_add_test (tcase, lists_waits_and_cancels_take_the_same_conditions);
-  tcase_add_test (tcase, items_are_cancelled_by_number_in_each_state);
-  tcase_add_test (tcase, watch_tells_in_json_what_irisd_does);
-  tcase_add_test (tcase, watch_tells_each_state_that_an_item_comes_into);
-  tcase_add_test (tcase, options_that_do_not_go_together_are_refused);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisctl-many", set_up_journal, tear_down_journal)

@@ -27,7 +27,7 @@ make_files (guint n)
     }
 }
 
-START_TEST (places_are_listed)
+TEST (places_are_listed)
 {
   g_autoptr (JsonNode) node = NULL;
 
@@ -41,9 +41,8 @@ START_TEST (places_are_listed)
   ck_assert_uint_eq (json_array_get_length (json_node_get_array (node)), 2);
   ck_assert_str_eq (json_object_get_string_member (element (node, 1), "name"), "package:1");
 }
-END_TEST
 
-START_TEST (services_are_listed)
+TEST (services_are_listed)
 {
   g_autoptr (JsonNode) node = NULL;
 
@@ -54,9 +53,8 @@ START_TEST (services_are_listed)
   node = json ();
   ck_assert_uint_ge (json_array_get_length (json_node_get_array (node)), 4);
 }
-END_TEST
 
-START_TEST (workers_are_listed_and_counted)
+TEST (workers_are_listed_and_counted)
 {
   g_autoptr (Client) worker = client_hello (irisd->front);
   g_autoptr (IrisWireServices) served = iris_wire_services_new (1);
@@ -104,9 +102,8 @@ START_TEST (workers_are_listed_and_counted)
   irisctl ("workers", "superfluous");
   assert_status (2);
 }
-END_TEST
 
-START_TEST (status_counts_items)
+TEST (status_counts_items)
 {
   g_autoptr (JsonNode) node = NULL;
 
@@ -119,9 +116,8 @@ START_TEST (status_counts_items)
   ck_assert_int_eq (json_object_get_int_member (json_node_get_object (node), "accepted"), 1);
   ck_assert_int_eq (json_object_get_int_member (json_node_get_object (node), "pid"), irisd->pid);
 }
-END_TEST
 
-START_TEST (send_prints_what_comes_back)
+TEST (send_prints_what_comes_back)
 {
   const char *digest = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824\n";
   g_autofree char *path = g_build_filename (files, "hello", NULL);
@@ -139,9 +135,8 @@ START_TEST (send_prints_what_comes_back)
   irisctl ("send", "echo", "as it is");
   ck_assert_str_eq (out, "as it is");
 }
-END_TEST
 
-START_TEST (send_as_json_says_where_it_ran)
+TEST (send_as_json_says_where_it_ran)
 {
   g_autoptr (JsonNode) node = NULL;
   JsonObject *object;
@@ -154,9 +149,8 @@ START_TEST (send_as_json_says_where_it_ran)
   ck_assert_str_eq (json_object_get_string_member (object, "place"), "package:1");
   ck_assert_str_eq (json_object_get_string_member (object, "body"), "");
 }
-END_TEST
 
-START_TEST (run_is_as_if_the_command_had_been_run_here)
+TEST (run_is_as_if_the_command_had_been_run_here)
 {
   irisctl ("run", "--", "sh", "-c", "echo out; echo err >&2; exit 7");
   assert_status (7);
@@ -170,9 +164,8 @@ START_TEST (run_is_as_if_the_command_had_been_run_here)
   assert_status (0);
   ck_assert_str_eq (out, "c\nb\na\n");
 }
-END_TEST
 
-START_TEST (run_says_how_the_command_is_to_be_run)
+TEST (run_says_how_the_command_is_to_be_run)
 {
   irisctl ("run", "-C", "/usr", "-E", "A=x y", "-E", "HOME", "--nice", "19", "--", "sh", "-c",
            "pwd; echo \"$A ${HOME-none}\"; nice");
@@ -197,9 +190,8 @@ START_TEST (run_says_how_the_command_is_to_be_run)
   irisctl ("run", "--timeout", "-1", "true");
   assert_status (2);
 }
-END_TEST
 
-START_TEST (run_shows_output_as_it_comes)
+TEST (run_shows_output_as_it_comes)
 {
   g_autofree char *go_on = gate_new (irisd, "go-on");
   const char *words[] = {
@@ -219,9 +211,8 @@ START_TEST (run_shows_output_as_it_comes)
   ck_assert_ptr_nonnull (strstr (out, "\n299999\n300000\n"));
   ck_assert_uint_eq (strlen (out), 1988895);
 }
-END_TEST
 
-START_TEST (mistakes_have_exit_statuses)
+TEST (mistakes_have_exit_statuses)
 {
   irisctl ("frobnicate");
   assert_status (2);
@@ -246,9 +237,8 @@ START_TEST (mistakes_have_exit_statuses)
   assert_status (3);
   ck_assert_ptr_nonnull (strstr (err, "irisd --dir"));
 }
-END_TEST
 
-START_TEST (every_command_has_help)
+TEST (every_command_has_help)
 {
   const char *const names[] = { "places", "services", "workers", "status", "send",
                                 "map",    "run",      "cancel",  NULL };
@@ -269,9 +259,8 @@ START_TEST (every_command_has_help)
   assert_status (0);
   ck_assert (g_str_has_prefix (out, "irisctl "));
 }
-END_TEST
 
-START_TEST (digests_of_a_tree_are_those_of_sha256sum)
+TEST (digests_of_a_tree_are_those_of_sha256sum)
 {
   g_autofree char *odd = g_build_filename (files, "line\nbreak\\\r", NULL);
   g_autofree char *sums = g_strdup_printf ("%s.sums", irisd->dir);
@@ -296,7 +285,6 @@ START_TEST (digests_of_a_tree_are_those_of_sha256sum)
   ck_assert_str_eq (out, lines);
   ck_assert_ptr_nonnull (strstr (err, "total"));
 }
-END_TEST
 
 /* A member of the total of `map --json`, and whether the places add up to it. */
 static gint64
@@ -321,7 +309,7 @@ of_place (JsonNode *node, guint place, const char *member)
   return json_object_get_int_member (json_array_get_object_element (places, place), member);
 }
 
-START_TEST (every_rule_of_hints_counts_every_file_once)
+TEST (every_rule_of_hints_counts_every_file_once)
 {
   const char *const rules[] = { "none", "round-robin", "by-directory", NULL };
 
@@ -340,11 +328,10 @@ START_TEST (every_rule_of_hints_counts_every_file_once)
         ck_assert_int_eq (of_place (node, 0, "hinted"), N_FILES / 2);
     }
 }
-END_TEST
 
 /* The machine decides whether a thief comes in time, so the load is repeated until one does. With
  * strict hints none may. */
-START_TEST (an_idle_place_steals_unless_the_hints_are_strict)
+TEST (an_idle_place_steals_unless_the_hints_are_strict)
 {
   gint64 stolen = 0;
 
@@ -374,9 +361,8 @@ START_TEST (an_idle_place_steals_unless_the_hints_are_strict)
       ck_assert_int_eq (total (node, "stolen_in"), 0);
     }
 }
-END_TEST
 
-START_TEST (a_file_that_fails_is_named_and_the_rest_goes_on)
+TEST (a_file_that_fails_is_named_and_the_rest_goes_on)
 {
   g_autoptr (JsonNode) node = NULL;
   g_autofree char *nothing = g_build_filename (files, "nothing", NULL);
@@ -389,9 +375,8 @@ START_TEST (a_file_that_fails_is_named_and_the_rest_goes_on)
   ck_assert_int_eq (total (node, "executed"), 10);
   ck_assert_int_eq (json_object_get_int_member (json_node_get_object (node), "failed"), 1);
 }
-END_TEST
 
-START_TEST (a_service_that_does_not_exist_is_one_error_and_not_one_a_file)
+TEST (a_service_that_does_not_exist_is_one_error_and_not_one_a_file)
 {
   make_files (100);
   irisctl ("map", "no-such-service", files);
@@ -399,9 +384,8 @@ START_TEST (a_service_that_does_not_exist_is_one_error_and_not_one_a_file)
   ck_assert_ptr_nonnull (strstr (err, "no-such-service"));
   ck_assert_ptr_eq (strchr (err, '\n'), err + strlen (err) - 1);
 }
-END_TEST
 
-START_TEST (an_interrupted_command_is_cancelled)
+TEST (an_interrupted_command_is_cancelled)
 {
   g_autofree char *begun = gate_new (irisd, "begun");
   g_autofree char *script = g_strdup_printf ("echo > %s; exec sleep 1000", begun);
@@ -418,9 +402,8 @@ START_TEST (an_interrupted_command_is_cancelled)
   node = json ();
   ck_assert_int_eq (json_object_get_int_member (json_node_get_object (node), "in_flight"), 0);
 }
-END_TEST
 
-START_TEST (an_irisd_that_dies_is_an_error)
+TEST (an_irisd_that_dies_is_an_error)
 {
   g_autofree char *begun = gate_new (irisd, "begun");
   g_autofree char *script = g_strdup_printf ("echo > %s; exec sleep 1000", begun);
@@ -436,10 +419,9 @@ START_TEST (an_irisd_that_dies_is_an_error)
   ck_assert_int_eq (irisd_wait (irisd), -SIGKILL);
   irisd_free (g_steal_pointer (&irisd));
 }
-END_TEST
 
 /* Only root can be another user, and only if that user may execute the built programs. */
-START_TEST (a_user_that_the_system_refuses_is_told_which_setting_to_change)
+TEST (a_user_that_the_system_refuses_is_told_which_setting_to_change)
 {
 #define AS_ANOTHER_USER \
   "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", g_getenv ("IRISCTL")
@@ -452,34 +434,5 @@ START_TEST (a_user_that_the_system_refuses_is_told_which_setting_to_change)
   assert_status (4);
   ck_assert_ptr_nonnull (strstr (err, "[access] users"));
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisctl");
-  TCase *tcase = tcase_create ("irisctl");
-
-  tcase_add_checked_fixture (tcase, set_up, tear_down);
-  tcase_add_test (tcase, a_user_that_the_system_refuses_is_told_which_setting_to_change);
-  tcase_add_test (tcase, places_are_listed);
-  tcase_add_test (tcase, services_are_listed);
-  tcase_add_test (tcase, workers_are_listed_and_counted);
-  tcase_add_test (tcase, status_counts_items);
-  tcase_add_test (tcase, send_prints_what_comes_back);
-  tcase_add_test (tcase, send_as_json_says_where_it_ran);
-  tcase_add_test (tcase, run_is_as_if_the_command_had_been_run_here);
-  tcase_add_test (tcase, run_says_how_the_command_is_to_be_run);
-  tcase_add_test (tcase, run_shows_output_as_it_comes);
-  tcase_add_test (tcase, mistakes_have_exit_statuses);
-  tcase_add_test (tcase, every_command_has_help);
-  tcase_add_test (tcase, digests_of_a_tree_are_those_of_sha256sum);
-  tcase_add_test (tcase, every_rule_of_hints_counts_every_file_once);
-  tcase_add_test (tcase, an_idle_place_steals_unless_the_hints_are_strict);
-  tcase_add_test (tcase, a_file_that_fails_is_named_and_the_rest_goes_on);
-  tcase_add_test (tcase, a_service_that_does_not_exist_is_one_error_and_not_one_a_file);
-  tcase_add_test (tcase, an_interrupted_command_is_cancelled);
-  tcase_add_test (tcase, an_irisd_that_dies_is_an_error);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisctl", set_up, tear_down)

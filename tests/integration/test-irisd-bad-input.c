@@ -95,7 +95,7 @@ make_random (GRand *rand, Frames *frames)
   frames->sizes[4] = (gsize) g_rand_int_range (rand, 0, 40);
 }
 
-START_TEST (random_messages_get_one_error_each)
+LOOP_TEST (random_messages_get_one_error_each, 0, N_SOCKETS)
 {
   g_autofree char *endpoint = get_endpoint ((guint) _i);
   g_autoptr (Client) bad = client_new (endpoint);
@@ -115,7 +115,6 @@ START_TEST (random_messages_get_one_error_each)
   ck_assert (!client_try_receive (bad));
   g_rand_free (rand);
 }
-END_TEST
 
 static void
 copy_encoded (Client *client, const IrisWireMessage *message, Frames *frames)
@@ -232,7 +231,7 @@ catch_up (Client *client)
     }
 }
 
-START_TEST (mutated_messages_never_confuse_a_connection)
+LOOP_TEST (mutated_messages_never_confuse_a_connection, 0, N_SOCKETS)
 {
   g_autofree char *endpoint = get_endpoint ((guint) _i);
   g_autoptr (Client) bad = client_hello (endpoint);
@@ -263,7 +262,6 @@ START_TEST (mutated_messages_never_confuse_a_connection)
   g_autoptr (IrisWireStatus) status = client_get_status (good);
   ck_assert_uint_gt (status->malformed, N_BAD / 8);
 }
-END_TEST
 
 static Frames
 good_ping (Client *client)
@@ -275,7 +273,7 @@ good_ping (Client *client)
   return frames;
 }
 
-START_TEST (each_kind_of_bad_message_has_its_code)
+LOOP_TEST (each_kind_of_bad_message_has_its_code, 0, N_SOCKETS)
 {
   g_autofree char *endpoint = get_endpoint ((guint) _i);
   g_autoptr (Client) bad = client_new (endpoint);
@@ -319,9 +317,8 @@ START_TEST (each_kind_of_bad_message_has_its_code)
   send_frames (bad, &frames);
   assert_error (client_receive (bad), IRIS_WIRE_ERROR_MALFORMED);
 }
-END_TEST
 
-START_TEST (versions_that_do_not_meet_are_refused)
+TEST (versions_that_do_not_meet_are_refused)
 {
   g_autoptr (Client) bad = client_new (irisd->front);
   const guint ranges[][2] = { { 2, 9 }, { 1, 9 } };
@@ -338,9 +335,8 @@ START_TEST (versions_that_do_not_meet_are_refused)
         ck_assert_uint_eq (client_receive_type (bad, IRIS_WIRE_WELCOME)->version_max, 1);
     }
 }
-END_TEST
 
-START_TEST (a_body_over_the_limit_is_refused)
+TEST (a_body_over_the_limit_is_refused)
 {
   g_autoptr (Client) bad = client_hello (irisd->front);
   g_autofree char *body = g_malloc0 (MAX_BODY + 1);
@@ -352,9 +348,8 @@ START_TEST (a_body_over_the_limit_is_refused)
   client_submit (bad, "wordcount", body, MAX_BODY, IRIS_PLACE_ANY, FALSE);
   client_receive_type (bad, IRIS_WIRE_RESULT);
 }
-END_TEST
 
-START_TEST (a_frame_far_over_the_limit_costs_the_connection)
+TEST (a_frame_far_over_the_limit_costs_the_connection)
 {
   g_autoptr (Client) bad = client_hello (irisd->front);
   g_autofree char *body = g_malloc0 (16 * MAX_BODY);
@@ -375,9 +370,8 @@ START_TEST (a_frame_far_over_the_limit_costs_the_connection)
     ck_assert_int_ge (zmq_msg_recv (&bad->frames[i], bad->socket, 0), 0);
   ck_assert_int_eq (((guint8 *) zmq_msg_data (&bad->frames[1]))[0], IRIS_WIRE_ERROR_REPLY);
 }
-END_TEST
 
-START_TEST (over_tcp_programs_and_files_are_out_of_reach)
+TEST (over_tcp_programs_and_files_are_out_of_reach)
 {
   const char *const argv[] = { "id", NULL };
   g_autoptr (Client) guest = client_hello (irisd->tcp);
@@ -401,9 +395,8 @@ START_TEST (over_tcp_programs_and_files_are_out_of_reach)
   client_free (g_steal_pointer (&trusted));
   irisd_finish (trusting);
 }
-END_TEST
 
-START_TEST (the_map_leads_the_way_by_which_it_was_asked_for)
+TEST (the_map_leads_the_way_by_which_it_was_asked_for)
 {
   const char *const fronts[] = { irisd->front, irisd->tcp };
   for (guint i = 0; i < 2; i++)
@@ -421,9 +414,8 @@ START_TEST (the_map_leads_the_way_by_which_it_was_asked_for)
         }
     }
 }
-END_TEST
 
-START_TEST (bytes_that_are_not_zeromq_harm_no_client)
+TEST (bytes_that_are_not_zeromq_harm_no_client)
 {
   g_autoptr (Client) over_tcp = client_hello (irisd->tcp);
   GRand *rand = g_rand_new_with_seed (13);
@@ -443,9 +435,8 @@ START_TEST (bytes_that_are_not_zeromq_harm_no_client)
   be_served (over_tcp);
   g_rand_free (rand);
 }
-END_TEST
 
-START_TEST (a_frame_that_claims_two_gibibytes_is_not_waited_for)
+TEST (a_frame_that_claims_two_gibibytes_is_not_waited_for)
 {
   static const guint8 claim[] = { 2, 0, 0, 0, 0, 0x80, 0, 0, 0 };
   guint64 before = irisd_get_rss_kib (irisd);
@@ -458,24 +449,5 @@ START_TEST (a_frame_that_claims_two_gibibytes_is_not_waited_for)
   be_served (good);
   ck_assert_uint_lt (irisd_get_rss_kib (irisd), before + 64 * 1024);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-bad-input");
-  TCase *bad = tcase_create ("bad input");
-  tcase_add_checked_fixture (bad, set_up, tear_down);
-  tcase_add_loop_test (bad, random_messages_get_one_error_each, 0, N_SOCKETS);
-  tcase_add_loop_test (bad, mutated_messages_never_confuse_a_connection, 0, N_SOCKETS);
-  tcase_add_loop_test (bad, each_kind_of_bad_message_has_its_code, 0, N_SOCKETS);
-  tcase_add_test (bad, versions_that_do_not_meet_are_refused);
-  tcase_add_test (bad, a_body_over_the_limit_is_refused);
-  tcase_add_test (bad, a_frame_far_over_the_limit_costs_the_connection);
-  tcase_add_test (bad, over_tcp_programs_and_files_are_out_of_reach);
-  tcase_add_test (bad, the_map_leads_the_way_by_which_it_was_asked_for);
-  tcase_add_test (bad, bytes_that_are_not_zeromq_harm_no_client);
-  tcase_add_test (bad, a_frame_that_claims_two_gibibytes_is_not_waited_for);
-  suite_add_tcase (suite, bad);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-bad-input", set_up, tear_down)

@@ -147,7 +147,7 @@ list_buried (void)
                                            NULL, NULL);
 }
 
-START_TEST (an_item_that_is_out_of_tries_is_buried_survives_and_runs_when_it_is_kicked)
+TEST (an_item_that_is_out_of_tries_is_buried_survives_and_runs_when_it_is_kicked)
 {
   g_autofree char *file = g_build_filename (home->base, "file", NULL);
   g_autofree char *script = g_strdup_printf ("echo no >&2; cat %s", file);
@@ -193,9 +193,8 @@ START_TEST (an_item_that_is_out_of_tries_is_buried_survives_and_runs_when_it_is_
   client_ack (client, 1);
   ck_assert_uint_eq (persistent_count (client), 0);
 }
-END_TEST
 
-START_TEST (only_what_fails_is_buried)
+TEST (only_what_fails_is_buried)
 {
   const char *const args[] = { "sleep", "1000", NULL };
   IrisWireMessage item;
@@ -220,9 +219,8 @@ START_TEST (only_what_fails_is_buried)
   client_send (client, &item);
   assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
 }
-END_TEST
 
-START_TEST (what_waits_can_be_buried_wherever_it_does)
+TEST (what_waits_can_be_buried_wherever_it_does)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   g_autoptr (Client) other = client_hello (irisd->front);
@@ -268,9 +266,8 @@ START_TEST (what_waits_can_be_buried_wherever_it_does)
   assert_changed (ask_kick (numbers[5]), 1);
   await_state (numbers[5], IRIS_WIRE_STATE_DELAYED);
 }
-END_TEST
 
-START_TEST (a_waiting_fetch_is_told_that_the_item_is_buried)
+TEST (a_waiting_fetch_is_told_that_the_item_is_buried)
 {
   IrisWireMessage item;
   fill_delayed (&item);
@@ -307,9 +304,8 @@ START_TEST (a_waiting_fetch_is_told_that_the_item_is_buried)
   client_ack (other, 1);
   assert_state (number, IRIS_WIRE_STATE_BURIED);
 }
-END_TEST
 
-START_TEST (what_runs_or_has_ended_or_never_was_is_not_buried)
+TEST (what_runs_or_has_ended_or_never_was_is_not_buried)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   IrisWireMessage item;
@@ -328,9 +324,8 @@ START_TEST (what_runs_or_has_ended_or_never_was_is_not_buried)
   assert_error (ask_bury (number + 1000, NULL), IRIS_WIRE_ERROR_NO_SUCH_ITEM);
   assert_error (ask_kick (number + 1000), IRIS_WIRE_ERROR_NO_SUCH_ITEM);
 }
-END_TEST
 
-START_TEST (delayed_items_are_kicked_by_number_and_all_together)
+TEST (delayed_items_are_kicked_by_number_and_all_together)
 {
   guint64 numbers[6];
   for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
@@ -346,9 +341,8 @@ START_TEST (delayed_items_are_kicked_by_number_and_all_together)
   for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
     persistent_assert_result (client, numbers[i], "later");
 }
-END_TEST
 
-START_TEST (an_item_says_whether_a_worker_process_has_it)
+TEST (an_item_says_whether_a_worker_process_has_it)
 {
   g_autoptr (Client) worker = client_hello (irisd->front);
   client_enroll (worker, "work", 0);
@@ -383,9 +377,8 @@ START_TEST (an_item_says_whether_a_worker_process_has_it)
   client_send (worker, &done);
   persistent_assert_result (client, number, "");
 }
-END_TEST
 
-START_TEST (a_persistent_item_can_be_had_as_it_was_submitted)
+TEST (a_persistent_item_can_be_had_as_it_was_submitted)
 {
   IrisWireMessage item, request;
   fill_delayed (&item);
@@ -418,7 +411,6 @@ START_TEST (a_persistent_item_can_be_had_as_it_was_submitted)
   client_send (client, &request);
   assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
 }
-END_TEST
 
 static void
 fill_after (IrisWireMessage *item, const guint64 *after)
@@ -427,7 +419,7 @@ fill_after (IrisWireMessage *item, const guint64 *after)
   iris_wire_message_set_numbers (item, IRIS_WIRE_KEY_AFTER, after, 1);
 }
 
-START_TEST (what_comes_after_a_buried_item_waits_unless_irisd_ends)
+TEST (what_comes_after_a_buried_item_waits_unless_irisd_ends)
 {
   IrisWireMessage item;
   guint64 number = submit_delayed ();
@@ -453,9 +445,8 @@ START_TEST (what_comes_after_a_buried_item_waits_unless_irisd_ends)
   begin ();
   assert_state (number, IRIS_WIRE_STATE_BURIED);
 }
-END_TEST
 
-START_TEST (a_buried_item_is_cancelled_by_its_number)
+TEST (a_buried_item_is_cancelled_by_its_number)
 {
   IrisWireMessage item;
   guint64 number = submit_delayed ();
@@ -482,9 +473,8 @@ START_TEST (a_buried_item_is_cancelled_by_its_number)
   persistent_ask (client, IRIS_WIRE_CANCEL, number);
   assert_error (client_receive (client), IRIS_WIRE_ERROR_NOT_FOUND);
 }
-END_TEST
 
-START_TEST (items_that_are_kicked_under_load_end_once_each)
+TEST (items_that_are_kicked_under_load_end_once_each)
 {
   g_autofree char *file = g_build_filename (home->base, "file", NULL);
   guint64 *numbers = g_new (guint64, N_LOAD);
@@ -527,27 +517,5 @@ START_TEST (items_that_are_kicked_under_load_end_once_each)
   ck_assert_uint_eq (persistent_count (client), 0);
   g_free (numbers);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-bury");
-  TCase *tcase = tcase_create ("bury");
-  tcase_set_timeout (tcase, 0);
-  tcase_add_checked_fixture (tcase, set_up, tear_down);
-  tcase_add_test (tcase,
-                  an_item_that_is_out_of_tries_is_buried_survives_and_runs_when_it_is_kicked);
-  tcase_add_test (tcase, only_what_fails_is_buried);
-  tcase_add_test (tcase, what_waits_can_be_buried_wherever_it_does);
-  tcase_add_test (tcase, a_waiting_fetch_is_told_that_the_item_is_buried);
-  tcase_add_test (tcase, what_runs_or_has_ended_or_never_was_is_not_buried);
-  tcase_add_test (tcase, delayed_items_are_kicked_by_number_and_all_together);
-  tcase_add_test (tcase, an_item_says_whether_a_worker_process_has_it);
-  tcase_add_test (tcase, a_persistent_item_can_be_had_as_it_was_submitted);
-  tcase_add_test (tcase, what_comes_after_a_buried_item_waits_unless_irisd_ends);
-  tcase_add_test (tcase, a_buried_item_is_cancelled_by_its_number);
-  tcase_add_test (tcase, items_that_are_kicked_under_load_end_once_each);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-bury", set_up, tear_down)

@@ -33,7 +33,7 @@ echo (void)
   return client_submit (client, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
 }
 
-START_TEST (a_queued_item_that_is_cancelled_ends_at_once_and_does_not_run)
+TEST (a_queued_item_that_is_cancelled_ends_at_once_and_does_not_run)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   guint64 running = client_occupy (client, gate, 0);
@@ -52,9 +52,8 @@ START_TEST (a_queued_item_that_is_cancelled_ends_at_once_and_does_not_run)
   ck_assert_uint_eq (status->ended, 2);
   ck_assert_uint_eq (status->failed, 1);
 }
-END_TEST
 
-START_TEST (a_cancelled_item_gives_its_credit_back_while_the_worker_is_busy)
+TEST (a_cancelled_item_gives_its_credit_back_while_the_worker_is_busy)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   guint credits = client->message.credits;
@@ -70,9 +69,8 @@ START_TEST (a_cancelled_item_gives_its_credit_back_while_the_worker_is_busy)
   gate_open (gate);
   ck_assert_uint_eq (message_get_id (client_receive_type (client, IRIS_WIRE_RESULT)), running);
 }
-END_TEST
 
-START_TEST (a_running_command_that_is_cancelled_gets_sigterm)
+TEST (a_running_command_that_is_cancelled_gets_sigterm)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   guint64 id = run_command ("sh", "-c", "echo > \"$0\"; exec sleep 1000", gate);
@@ -85,9 +83,8 @@ START_TEST (a_running_command_that_is_cancelled_gets_sigterm)
   assert_error (completion, IRIS_WIRE_ERROR_CANCELLED);
   ck_assert_int_eq (completion->signal, SIGTERM);
 }
-END_TEST
 
-START_TEST (a_command_that_ignores_sigterm_is_killed)
+TEST (a_command_that_ignores_sigterm_is_killed)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   guint64 id = run_command ("sh", "-c", "trap '' TERM; echo > \"$0\"; while :; do sleep 1000; done",
@@ -99,9 +96,8 @@ START_TEST (a_command_that_ignores_sigterm_is_killed)
   assert_error (completion, IRIS_WIRE_ERROR_CANCELLED);
   ck_assert_int_eq (completion->signal, SIGKILL);
 }
-END_TEST
 
-START_TEST (what_a_cancelled_command_has_started_ends_with_it)
+TEST (what_a_cancelled_command_has_started_ends_with_it)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   guint64 id = run_command ("sh", "-c", "exec 3> \"$0\"; echo >&3; sleep 1000 & wait", gate);
@@ -114,9 +110,8 @@ START_TEST (what_a_cancelled_command_has_started_ends_with_it)
   ck_assert_int_eq (read (fd, &byte, 1), 0);
   close (fd);
 }
-END_TEST
 
-START_TEST (an_item_that_is_not_in_flight_cannot_be_cancelled)
+TEST (an_item_that_is_not_in_flight_cannot_be_cancelled)
 {
   guint64 id = echo ();
   client_receive_type (client, IRIS_WIRE_RESULT);
@@ -124,9 +119,8 @@ START_TEST (an_item_that_is_not_in_flight_cannot_be_cancelled)
   assert_error (client_receive (client), IRIS_WIRE_ERROR_NOT_FOUND);
   ck_assert (!client->message.ends);
 }
-END_TEST
 
-START_TEST (the_item_of_another_client_cannot_be_cancelled)
+TEST (the_item_of_another_client_cannot_be_cancelled)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   guint64 id = run_command ("cat", gate);
@@ -137,9 +131,8 @@ START_TEST (the_item_of_another_client_cannot_be_cancelled)
   gate_open (gate);
   client_receive_type (client, IRIS_WIRE_RESULT);
 }
-END_TEST
 
-START_TEST (an_item_of_any_connection_can_be_cancelled_if_asked_for)
+LOOP_TEST (an_item_of_any_connection_can_be_cancelled_if_asked_for, 0, 2)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   guint64 running = run_command ("cat", gate);
@@ -156,7 +149,6 @@ START_TEST (an_item_of_any_connection_can_be_cancelled_if_asked_for)
   client_receive_type (_i == 0 ? at_front : at_place, IRIS_WIRE_CANCELLING);
   assert_error (client_receive_completion (client), IRIS_WIRE_ERROR_CANCELLED);
 }
-END_TEST
 
 /* Polls until nothing is in flight. */
 static IrisWireStatus *
@@ -170,7 +162,7 @@ wait_until_idle (Client *asker)
     }
 }
 
-START_TEST (bye_cancels_what_is_queued)
+TEST (bye_cancels_what_is_queued)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   g_autoptr (Client) other = client_hello (irisd->front);
@@ -192,23 +184,5 @@ START_TEST (bye_cancels_what_is_queued)
   ck_assert_uint_eq (status->places[0].executed, 1);
   ck_assert_uint_eq (status->peers, 1);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-cancel");
-  TCase *cancel = tcase_create ("cancel");
-  tcase_add_checked_fixture (cancel, set_up, tear_down);
-  tcase_add_test (cancel, a_queued_item_that_is_cancelled_ends_at_once_and_does_not_run);
-  tcase_add_test (cancel, a_cancelled_item_gives_its_credit_back_while_the_worker_is_busy);
-  tcase_add_test (cancel, a_running_command_that_is_cancelled_gets_sigterm);
-  tcase_add_test (cancel, a_command_that_ignores_sigterm_is_killed);
-  tcase_add_test (cancel, what_a_cancelled_command_has_started_ends_with_it);
-  tcase_add_test (cancel, an_item_that_is_not_in_flight_cannot_be_cancelled);
-  tcase_add_test (cancel, the_item_of_another_client_cannot_be_cancelled);
-  tcase_add_loop_test (cancel, an_item_of_any_connection_can_be_cancelled_if_asked_for, 0, 2);
-  tcase_add_test (cancel, bye_cancels_what_is_queued);
-  suite_add_tcase (suite, cancel);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-cancel", set_up, tear_down)

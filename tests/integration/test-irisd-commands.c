@@ -74,7 +74,7 @@ assert_output (const char *text)
   ck_assert_str_eq (body, text);
 }
 
-START_TEST (a_command_runs_in_its_directory)
+TEST (a_command_runs_in_its_directory)
 {
   g_autofree char *line = g_strdup_printf ("%s\n", scratch);
   command ("pwd");
@@ -92,9 +92,8 @@ START_TEST (a_command_runs_in_its_directory)
   assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
   ck_assert (!client->message.ends);
 }
-END_TEST
 
-START_TEST (a_command_has_the_environment_that_it_is_given)
+TEST (a_command_has_the_environment_that_it_is_given)
 {
   const char *const variables[] = { "A=1", "B=x=y", "C=", "A=2", "B", NULL };
   command ("env");
@@ -113,9 +112,8 @@ START_TEST (a_command_has_the_environment_that_it_is_given)
   submit ();
   assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
 }
-END_TEST
 
-START_TEST (a_command_can_be_nice)
+TEST (a_command_can_be_nice)
 {
   g_autofree char *own = NULL;
   ck_assert (g_spawn_command_line_sync ("nice", &own, NULL, NULL, NULL));
@@ -125,9 +123,8 @@ START_TEST (a_command_can_be_nice)
   iris_wire_message_set_int (&item, IRIS_WIRE_KEY_NICE, 7);
   ck_assert_int_eq (run ()->exit_status, 0);
 }
-END_TEST
 
-START_TEST (limits_bite)
+TEST (limits_bite)
 {
   command ("dd", "if=/dev/zero", "of=/dev/null", "bs=500M", "count=1");
   limit ("memory=104857600");
@@ -160,9 +157,8 @@ START_TEST (limits_bite)
   ck_assert_int_eq (client->message.exit_status, 0);
   ck_assert_uint_eq (client->message.bytes, 100000);
 }
-END_TEST
 
-START_TEST (limits_that_make_no_sense_are_refused)
+TEST (limits_that_make_no_sense_are_refused)
 {
   const char *const bad[] = { "",       "cpu",       "cpu=",   "cpu=x",
                               "cpu=-1", "CPU=1",     "disk=1", "memory=1M",
@@ -191,9 +187,8 @@ START_TEST (limits_that_make_no_sense_are_refused)
   assert_error (run (), IRIS_WIRE_ERROR_BAD_ARGUMENT);
   ck_assert (client->message.ends);
 }
-END_TEST
 
-START_TEST (options_are_for_commands)
+TEST (options_are_for_commands)
 {
   for (guint i = 0; i < 2; i++)
     {
@@ -205,9 +200,8 @@ START_TEST (options_are_for_commands)
       ck_assert (!client->message.ends);
     }
 }
-END_TEST
 
-START_TEST (a_command_ends_when_its_time_is_over)
+TEST (a_command_ends_when_its_time_is_over)
 {
   command ("sleep", "1000");
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_TIME_LIMIT_MS, 50);
@@ -224,14 +218,13 @@ START_TEST (a_command_ends_when_its_time_is_over)
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_TIME_LIMIT_MS, GIVE_UP_MS);
   assert_output ("in time\n");
 }
-END_TEST
 
 /* A command that ends by SIGTERM and has a child that does not, with a child of its own. All hold
  * the gate open. */
 #define STUBBORN \
   "exec 3> \"$0\"; (trap '' TERM; echo >&3; while :; do sleep 1000; done) & exec sleep 1000"
 
-START_TEST (nothing_of_a_cancelled_commands_group_stays_behind)
+TEST (nothing_of_a_cancelled_commands_group_stays_behind)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   command ("sh", "-c", STUBBORN, gate);
@@ -248,9 +241,8 @@ START_TEST (nothing_of_a_cancelled_commands_group_stays_behind)
   ck_assert_int_eq (read (fd, &byte, 1), 0);
   close (fd);
 }
-END_TEST
 
-START_TEST (a_group_that_heeds_sigterm_has_its_grace_and_no_more)
+TEST (a_group_that_heeds_sigterm_has_its_grace_and_no_more)
 {
   /* The grace is a minute: waiting for its end would exceed the test's time. */
   g_autofree char *gate = gate_new (irisd, "gate");
@@ -263,18 +255,16 @@ START_TEST (a_group_that_heeds_sigterm_has_its_grace_and_no_more)
   ck_assert_int_eq (read (fd, &byte, 1), 0);
   close (fd);
 }
-END_TEST
 
-START_TEST (a_command_that_ends_by_itself_may_leave_a_process_behind)
+TEST (a_command_that_ends_by_itself_may_leave_a_process_behind)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   command ("sh", "-c", "(exec cat \"$0\" 3>&1) & echo over", gate);
   assert_output ("over\n");
   gate_open (gate); /* a reader exists */
 }
-END_TEST
 
-START_TEST (long_commands_do_not_keep_other_items_waiting)
+TEST (long_commands_do_not_keep_other_items_waiting)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   command ("cat", gate);
@@ -293,9 +283,8 @@ START_TEST (long_commands_do_not_keep_other_items_waiting)
   gate_open (gate);
   ck_assert_uint_eq (message_get_id (client_receive_completion (client)), first);
 }
-END_TEST
 
-START_TEST (no_more_commands_run_at_a_place_than_the_limit_says)
+TEST (no_more_commands_run_at_a_place_than_the_limit_says)
 {
   g_autofree char *alone = g_build_filename (scratch, "alone", NULL);
   const guint n = TIMES (100);
@@ -310,9 +299,8 @@ START_TEST (no_more_commands_run_at_a_place_than_the_limit_says)
       client_ack (client, 1);
     }
 }
-END_TEST
 
-START_TEST (a_command_goes_where_there_is_a_slot_unless_it_is_strict)
+TEST (a_command_goes_where_there_is_a_slot_unless_it_is_strict)
 {
   Irisd *two = irisd_start (NULL, TWO_PLACES, NULL);
   Client *own = client_hello (two->front);
@@ -346,14 +334,12 @@ START_TEST (a_command_goes_where_there_is_a_slot_unless_it_is_strict)
   irisd_finish (two);
   client = client_hello (irisd->front);
 }
-END_TEST
 
-START_TEST (what_irisd_has_open_is_closed_for_commands)
+TEST (what_irisd_has_open_is_closed_for_commands)
 {
   command ("sh", "-c", "ls /proc/self/fd");
   assert_output ("0\n1\n2\n3\n"); /* 3 is ls's own */
 }
-END_TEST
 
 static void
 stream (guint64 credit)
@@ -378,7 +364,7 @@ take_output (guint64 id, GByteArray *out, GByteArray *err, guint64 bytes)
   ck_assert_uint_eq (n, bytes); /* no more than was granted */
 }
 
-START_TEST (output_comes_while_the_command_runs)
+TEST (output_comes_while_the_command_runs)
 {
   g_autoptr (GByteArray) out = g_byte_array_new (), err = g_byte_array_new ();
   g_autofree char *gate = gate_new (irisd, "gate");
@@ -396,13 +382,12 @@ START_TEST (output_comes_while_the_command_runs)
   ck_assert_uint_eq (result->bytes, 14);
   ck_assert (!result->truncated);
 }
-END_TEST
 
 #define STREAMED 3000000
 
 /* A program that writes more than pipe and memory may hold: numbers, so that a byte that is lost,
  * doubled or out of place shows. */
-START_TEST (without_credit_a_command_waits_and_nothing_is_lost)
+TEST (without_credit_a_command_waits_and_nothing_is_lost)
 {
   g_autoptr (GByteArray) out = g_byte_array_new ();
   g_autofree char *script = g_strdup_printf ("seq 1000000 | head -c %d", STREAMED);
@@ -429,9 +414,8 @@ START_TEST (without_credit_a_command_waits_and_nothing_is_lost)
   client_grant (client, id, 1); /* too late, and no error */
   client_call (client, IRIS_WIRE_PING, IRIS_WIRE_PONG);
 }
-END_TEST
 
-START_TEST (a_command_that_waits_for_credit_can_be_cancelled)
+TEST (a_command_that_waits_for_credit_can_be_cancelled)
 {
   for (guint i = 0; i < 2; i++)
     {
@@ -446,9 +430,8 @@ START_TEST (a_command_that_waits_for_credit_can_be_cancelled)
       assert_error (client_receive_completion (client), IRIS_WIRE_ERROR_CANCELLED);
     }
 }
-END_TEST
 
-START_TEST (a_command_whose_client_has_gone_does_not_wait_for_credit)
+TEST (a_command_whose_client_has_gone_does_not_wait_for_credit)
 {
   Client *other = client_hello (irisd->front);
   command ("sh", "-c", "head -c 1000000 /dev/zero");
@@ -468,10 +451,9 @@ START_TEST (a_command_whose_client_has_gone_does_not_wait_for_credit)
   command ("echo", "the slot is free");
   assert_output ("the slot is free\n");
 }
-END_TEST
 
 /* It says no BYE, and ZeroMQ does not report its end. */
-START_TEST (a_client_that_vanishes_does_not_keep_its_command_waiting)
+TEST (a_client_that_vanishes_does_not_keep_its_command_waiting)
 {
   command ("sh", "-c", "head -c 1000000 /dev/zero");
   stream (0);
@@ -482,9 +464,8 @@ START_TEST (a_client_that_vanishes_does_not_keep_its_command_waiting)
   command ("echo", "the slot is free");
   assert_output ("the slot is free\n");
 }
-END_TEST
 
-START_TEST (no_more_credit_is_held_than_the_limit_says)
+TEST (no_more_credit_is_held_than_the_limit_says)
 {
   command ("yes");
   stream (G_MAXUINT64);
@@ -504,9 +485,8 @@ START_TEST (no_more_credit_is_held_than_the_limit_says)
   gate_open (gate);
   client_receive_type (client, IRIS_WIRE_RESULT);
 }
-END_TEST
 
-START_TEST (streamed_output_is_cut_at_the_items_own_limit)
+TEST (streamed_output_is_cut_at_the_items_own_limit)
 {
   g_autoptr (GByteArray) out = g_byte_array_new ();
   command ("head", "-c", "100000", "/dev/zero");
@@ -517,9 +497,8 @@ START_TEST (streamed_output_is_cut_at_the_items_own_limit)
   ck_assert_int_eq (client_receive_type (client, IRIS_WIRE_RESULT)->exit_status, 0);
   ck_assert (client->message.truncated);
 }
-END_TEST
 
-START_TEST (stopping_ends_running_and_waiting_commands)
+TEST (stopping_ends_running_and_waiting_commands)
 {
   Irisd *other = irisd_start (NULL, ONE_WORKER, NULL);
   Client *own = client_hello (other->front);
@@ -544,37 +523,5 @@ START_TEST (stopping_ends_running_and_waiting_commands)
   client_free (client);
   client = client_hello (irisd->front);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-commands");
-  TCase *commands = tcase_create ("commands");
-  tcase_set_timeout (commands, 0);
-  tcase_add_checked_fixture (commands, set_up, tear_down);
-  tcase_add_test (commands, a_command_runs_in_its_directory);
-  tcase_add_test (commands, a_command_has_the_environment_that_it_is_given);
-  tcase_add_test (commands, a_command_can_be_nice);
-  tcase_add_test (commands, limits_bite);
-  tcase_add_test (commands, limits_that_make_no_sense_are_refused);
-  tcase_add_test (commands, options_are_for_commands);
-  tcase_add_test (commands, a_command_ends_when_its_time_is_over);
-  tcase_add_test (commands, nothing_of_a_cancelled_commands_group_stays_behind);
-  tcase_add_test (commands, a_group_that_heeds_sigterm_has_its_grace_and_no_more);
-  tcase_add_test (commands, a_command_that_ends_by_itself_may_leave_a_process_behind);
-  tcase_add_test (commands, long_commands_do_not_keep_other_items_waiting);
-  tcase_add_test (commands, no_more_commands_run_at_a_place_than_the_limit_says);
-  tcase_add_test (commands, a_command_goes_where_there_is_a_slot_unless_it_is_strict);
-  tcase_add_test (commands, what_irisd_has_open_is_closed_for_commands);
-  tcase_add_test (commands, output_comes_while_the_command_runs);
-  tcase_add_test (commands, without_credit_a_command_waits_and_nothing_is_lost);
-  tcase_add_test (commands, a_command_that_waits_for_credit_can_be_cancelled);
-  tcase_add_test (commands, a_command_whose_client_has_gone_does_not_wait_for_credit);
-  tcase_add_test (commands, a_client_that_vanishes_does_not_keep_its_command_waiting);
-  tcase_add_test (commands, no_more_credit_is_held_than_the_limit_says);
-  tcase_add_test (commands, streamed_output_is_cut_at_the_items_own_limit);
-  tcase_add_test (commands, stopping_ends_running_and_waiting_commands);
-  suite_add_tcase (suite, commands);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-commands", set_up, tear_down)

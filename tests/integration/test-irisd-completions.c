@@ -117,16 +117,15 @@ take_all (guint64 first, GArray *ids)
   return most;
 }
 
-START_TEST (only_known_features_are_granted)
+TEST (only_known_features_are_granted)
 {
   ck_assert_uint_eq (say_hello (0)->features, 0);
   ck_assert_uint_eq (say_hello (ALL_FEATS)->features,
                      IRIS_WIRE_FEATURE_COMPLETIONS | IRIS_WIRE_FEATURE_ASKS_ONLY);
   ck_assert_uint_eq (say_hello (2)->features, 0);
 }
-END_TEST
 
-START_TEST (completions_of_a_turn_come_in_one_message)
+TEST (completions_of_a_turn_come_in_one_message)
 {
   g_autoptr (GArray) ids = g_array_new (FALSE, FALSE, sizeof (guint64));
   guint most = 1;
@@ -143,9 +142,8 @@ START_TEST (completions_of_a_turn_come_in_one_message)
   /* All were acknowledged. */
   ck_assert_uint_eq (say_hello (0)->credits, 64);
 }
-END_TEST
 
-START_TEST (a_client_without_the_feature_gets_each_completion_by_itself)
+TEST (a_client_without_the_feature_gets_each_completion_by_itself)
 {
   g_autoptr (GArray) ids = g_array_new (FALSE, FALSE, sizeof (guint64));
   say_hello (0);
@@ -155,7 +153,6 @@ START_TEST (a_client_without_the_feature_gets_each_completion_by_itself)
       client_ack (client, ITEMS);
     }
 }
-END_TEST
 
 /* Submits items that depend on one that is cancelled then. Returns the id of that. */
 static guint64
@@ -191,7 +188,7 @@ check_doomed (const IrisWireMessage *completion, guint64 held)
                                 : IRIS_WIRE_ERROR_DEPENDENCY_FAILED);
 }
 
-START_TEST (errors_are_bundled_too)
+TEST (errors_are_bundled_too)
 {
   enum
   {
@@ -232,18 +229,5 @@ START_TEST (errors_are_bundled_too)
     }
   ck_assert_uint_gt (most, 1);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-completions");
-  TCase *completions = tcase_create ("endings");
-  tcase_add_checked_fixture (completions, set_up, tear_down);
-  tcase_add_test (completions, only_known_features_are_granted);
-  tcase_add_test (completions, completions_of_a_turn_come_in_one_message);
-  tcase_add_test (completions, a_client_without_the_feature_gets_each_completion_by_itself);
-  tcase_add_test (completions, errors_are_bundled_too);
-  suite_add_tcase (suite, completions);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-completions", set_up, tear_down)

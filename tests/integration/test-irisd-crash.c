@@ -106,7 +106,7 @@ count_lines (const char *path)
   return n;
 }
 
-START_TEST (an_item_that_ends_irisd_each_time_is_buried_and_can_be_kicked)
+TEST (an_item_that_ends_irisd_each_time_is_buried_and_can_be_kicked)
 {
   start (TWICE);
   g_autofree char *gate = gate_new (irisd, "gate");
@@ -135,9 +135,8 @@ START_TEST (an_item_that_ends_irisd_each_time_is_buried_and_can_be_kicked)
   gate_open (gate);
   persistent_assert_result (client, number, "");
 }
-END_TEST
 
-START_TEST (what_ran_in_a_crash_is_counted_and_what_waited_is_not)
+TEST (what_ran_in_a_crash_is_counted_and_what_waited_is_not)
 {
   start (TWICE);
   g_autofree char *first = gate_new (irisd, "one"), *second = gate_new (irisd, "two");
@@ -156,9 +155,8 @@ START_TEST (what_ran_in_a_crash_is_counted_and_what_waited_is_not)
     ck_assert_uint_eq (persistent_get_state (client, running[i], 0), IRIS_WIRE_STATE_BURIED);
   persistent_assert_result (client, waiting, "waits");
 }
-END_TEST
 
-START_TEST (an_orderly_end_is_no_crash)
+TEST (an_orderly_end_is_no_crash)
 {
   const char *const config = "[limits]\nmax-crashes = 1\n";
   start (config);
@@ -177,14 +175,13 @@ START_TEST (an_orderly_end_is_no_crash)
   gate_open (gate);
   persistent_assert_result (client, number, "");
 }
-END_TEST
 
 /* One process that stays in the group, one that has left group and session, and one without the
  * variable. Only they hold the pipe once the shell has ended. */
 static const char leaves[] = "exec 3> \"$0\"; (sleep 1000; :) & setsid sh -c 'sleep 1000; :' & "
                              "env -i /bin/sh -c 'sleep 1000; :' & echo >&3; sleep 1000; :";
 
-START_TEST (nothing_of_a_command_lives_on_when_irisd_is_back_after_a_crash)
+TEST (nothing_of_a_command_lives_on_when_irisd_is_back_after_a_crash)
 {
   start (NULL);
   g_autofree char *first = gate_new (irisd, "kept"), *second = gate_new (irisd, "volatile");
@@ -205,7 +202,6 @@ START_TEST (nothing_of_a_command_lives_on_when_irisd_is_back_after_a_crash)
   client_receive_type (client, IRIS_WIRE_CANCELLING);
   ck_assert_uint_eq (persistent_get_state (client, number, GIVE_UP_MS), IRIS_WIRE_STATE_CANCELLED);
 }
-END_TEST
 
 /* A control group of version 2 in which others can be made; NULL if there may be none. */
 static char *
@@ -231,7 +227,7 @@ static const char escapes[] =
     "exec 3> \"$0\"; env -i /usr/bin/setsid /bin/sh -c 'sleep 1000; :' & echo >&3; "
     "sleep 1000; :";
 
-START_TEST (nothing_escapes_from_a_control_group)
+TEST (nothing_escapes_from_a_control_group)
 {
   g_autofree char *cgroup = make_cgroup ();
   g_autofree char *config = g_strdup_printf ("[irisd]\ncgroup = %s\n", cgroup);
@@ -262,9 +258,8 @@ START_TEST (nothing_escapes_from_a_control_group)
   /* All that were made are gone. */
   ck_assert_int_eq (rmdir (cgroup), 0);
 }
-END_TEST
 
-START_TEST (what_a_command_left_on_purpose_outlives_a_crash)
+TEST (what_a_command_left_on_purpose_outlives_a_crash)
 {
   start (NULL);
   g_autofree char *gate = gate_new (irisd, "gate");
@@ -274,9 +269,8 @@ START_TEST (what_a_command_left_on_purpose_outlives_a_crash)
   start (NULL);
   gate_open (gate); /* a reader exists */
 }
-END_TEST
 
-START_TEST (a_delay_goes_on_when_irisd_is_started_again)
+TEST (a_delay_goes_on_when_irisd_is_started_again)
 {
   start (NULL);
   IrisWireMessage item;
@@ -293,9 +287,8 @@ START_TEST (a_delay_goes_on_when_irisd_is_started_again)
     }
   persistent_assert_result (client, number, "late");
 }
-END_TEST
 
-START_TEST (tries_and_the_pause_between_them_go_on_when_irisd_is_started_again)
+TEST (tries_and_the_pause_between_them_go_on_when_irisd_is_started_again)
 {
   start (NULL);
   g_autofree char *file = g_build_filename (home->base, "ran", NULL);
@@ -325,9 +318,8 @@ START_TEST (tries_and_the_pause_between_them_go_on_when_irisd_is_started_again)
   ck_assert_uint_eq (end->attempts, 2);
   ck_assert_uint_eq (count_lines (file), 2);
 }
-END_TEST
 
-START_TEST (a_paused_irisd_takes_and_shows_items_and_runs_none_until_it_is_told)
+TEST (a_paused_irisd_takes_and_shows_items_and_runs_none_until_it_is_told)
 {
   start_paused (NULL);
   guint64 echo = persistent_submit_echo (client, "echo", IRIS_WIRE_CLASS_DURABLE, TRUE);
@@ -355,9 +347,8 @@ START_TEST (a_paused_irisd_takes_and_shows_items_and_runs_none_until_it_is_told)
   persistent_assert_result (client, echo, "echo");
   persistent_assert_result (client, buried, "buried");
 }
-END_TEST
 
-START_TEST (a_paused_irisd_ends_when_it_is_told_and_keeps_what_it_has)
+TEST (a_paused_irisd_ends_when_it_is_told_and_keeps_what_it_has)
 {
   start_paused (NULL);
   const char *const args[] = { "true", NULL };
@@ -371,7 +362,6 @@ START_TEST (a_paused_irisd_ends_when_it_is_told_and_keeps_what_it_has)
   for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
     persistent_assert_result (client, numbers[i], "");
 }
-END_TEST
 
 static Client *
 enroll_worker (void)
@@ -390,7 +380,7 @@ submit_work (void)
   return persistent_submit (client, &item);
 }
 
-START_TEST (a_paused_irisd_leases_nothing_to_worker_processes)
+TEST (a_paused_irisd_leases_nothing_to_worker_processes)
 {
   start_paused (NULL);
   Client *worker = enroll_worker ();
@@ -410,9 +400,8 @@ START_TEST (a_paused_irisd_leases_nothing_to_worker_processes)
   persistent_assert_result (client, number, "");
   client_free (worker);
 }
-END_TEST
 
-START_TEST (a_paused_irisd_ends_with_items_for_worker_processes)
+TEST (a_paused_irisd_ends_with_items_for_worker_processes)
 {
   start_paused (NULL);
   Client *worker = enroll_worker ();
@@ -430,27 +419,5 @@ START_TEST (a_paused_irisd_ends_with_items_for_worker_processes)
   persistent_assert_result (client, number, "");
   client_free (worker);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-crash");
-  TCase *tcase = tcase_create ("crash");
-  tcase_set_timeout (tcase, 0);
-  tcase_add_checked_fixture (tcase, set_up, tear_down);
-  tcase_add_test (tcase, an_item_that_ends_irisd_each_time_is_buried_and_can_be_kicked);
-  tcase_add_test (tcase, what_ran_in_a_crash_is_counted_and_what_waited_is_not);
-  tcase_add_test (tcase, an_orderly_end_is_no_crash);
-  tcase_add_test (tcase, nothing_of_a_command_lives_on_when_irisd_is_back_after_a_crash);
-  tcase_add_test (tcase, nothing_escapes_from_a_control_group);
-  tcase_add_test (tcase, what_a_command_left_on_purpose_outlives_a_crash);
-  tcase_add_test (tcase, a_delay_goes_on_when_irisd_is_started_again);
-  tcase_add_test (tcase, tries_and_the_pause_between_them_go_on_when_irisd_is_started_again);
-  tcase_add_test (tcase, a_paused_irisd_takes_and_shows_items_and_runs_none_until_it_is_told);
-  tcase_add_test (tcase, a_paused_irisd_ends_when_it_is_told_and_keeps_what_it_has);
-  tcase_add_test (tcase, a_paused_irisd_leases_nothing_to_worker_processes);
-  tcase_add_test (tcase, a_paused_irisd_ends_with_items_for_worker_processes);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-crash", set_up, tear_down)

@@ -45,7 +45,7 @@ assert_busy (const IrisWireMessage *message, const char *limit, guint64 value)
   ck_assert (iris_wire_message_has (message, IRIS_WIRE_KEY_RETRY_AFTER_MS));
 }
 
-START_TEST (welcome_tells_the_credit)
+TEST (welcome_tells_the_credit)
 {
   const IrisWireMessage *welcome = &client->message;
   ck_assert_uint_eq (welcome->credits, ITEMS);
@@ -53,9 +53,8 @@ START_TEST (welcome_tells_the_credit)
   ck_assert_uint_eq (welcome->max_body, 65536);
   ck_assert_uint_eq (welcome->max_batch, 10);
 }
-END_TEST
 
-START_TEST (items_beyond_the_credit_are_refused_until_completions_are_acknowledged)
+TEST (items_beyond_the_credit_are_refused_until_completions_are_acknowledged)
 {
   for (guint i = 0; i < ITEMS; i++)
     {
@@ -76,9 +75,8 @@ START_TEST (items_beyond_the_credit_are_refused_until_completions_are_acknowledg
   ck_assert_uint_eq (status->refused, 2);
   ck_assert_uint_eq (status->accepted, ITEMS + 1);
 }
-END_TEST
 
-START_TEST (bytes_beyond_the_credit_are_refused_until_completions_are_acknowledged)
+TEST (bytes_beyond_the_credit_are_refused_until_completions_are_acknowledged)
 {
   g_autofree char *payload = g_malloc0 (BYTES);
   client_submit (client, "echo", payload, BYTES - 10, IRIS_PLACE_ANY, FALSE);
@@ -91,7 +89,6 @@ START_TEST (bytes_beyond_the_credit_are_refused_until_completions_are_acknowledg
   client_submit (client, "echo", payload, BYTES, IRIS_PLACE_ANY, FALSE);
   client_receive_type (client, IRIS_WIRE_RESULT);
 }
-END_TEST
 
 #define OUTPUT_SIZE 40000
 
@@ -112,7 +109,7 @@ receive_output (void)
   return message_get_id (result);
 }
 
-START_TEST (commands_wait_while_their_client_owes_too_much)
+TEST (commands_wait_while_their_client_owes_too_much)
 {
   for (guint i = 0; i < ITEMS; i++)
     make_output ();
@@ -126,9 +123,8 @@ START_TEST (commands_wait_while_their_client_owes_too_much)
   receive_output ();
   receive_output ();
 }
-END_TEST
 
-START_TEST (a_command_that_waits_for_credit_can_be_cancelled)
+TEST (a_command_that_waits_for_credit_can_be_cancelled)
 {
   guint64 waiting = 0;
   for (guint i = 0; i < 3; i++)
@@ -144,9 +140,8 @@ START_TEST (a_command_that_waits_for_credit_can_be_cancelled)
   echo ();
   client_receive_type (client, IRIS_WIRE_RESULT);
 }
-END_TEST
 
-START_TEST (a_completion_is_acknowledged_once)
+TEST (a_completion_is_acknowledged_once)
 {
   guint64 id = echo ();
   client_receive_type (client, IRIS_WIRE_RESULT);
@@ -163,7 +158,6 @@ START_TEST (a_completion_is_acknowledged_once)
   g_autofree char *hex = g_strdup_printf ("request %02x%02x", bytes[0], bytes[1]);
   ck_assert_msg (strstr (reason, hex) != NULL, "%s", reason);
 }
-END_TEST
 
 /* How much of its credit the client has used. */
 static guint
@@ -173,7 +167,7 @@ ask_used (void)
   return ITEMS - client->message.credits;
 }
 
-START_TEST (completions_are_acknowledged_in_any_order)
+TEST (completions_are_acknowledged_in_any_order)
 {
   guint64 ids[ITEMS];
   for (guint i = 0; i < ITEMS; i++)
@@ -188,9 +182,8 @@ START_TEST (completions_are_acknowledged_in_any_order)
   client_ack_until (client, ids[1], 1);
   ck_assert_uint_eq (ask_used (), 0);
 }
-END_TEST
 
-START_TEST (an_acknowledgement_that_does_not_fit_gives_nothing_back)
+TEST (an_acknowledgement_that_does_not_fit_gives_nothing_back)
 {
   guint64 ids[3];
   for (guint i = 0; i < 3; i++)
@@ -207,9 +200,8 @@ START_TEST (an_acknowledgement_that_does_not_fit_gives_nothing_back)
   client_ack_until (client, ids[2], 3);
   ck_assert_uint_eq (ask_used (), 0);
 }
-END_TEST
 
-START_TEST (a_second_hello_keeps_what_is_unacknowledged)
+TEST (a_second_hello_keeps_what_is_unacknowledged)
 {
   echo ();
   client_receive_type (client, IRIS_WIRE_RESULT);
@@ -227,9 +219,8 @@ START_TEST (a_second_hello_keeps_what_is_unacknowledged)
   client_say_hello (client);
   ck_assert_uint_eq (client->message.credits, ITEMS);
 }
-END_TEST
 
-START_TEST (an_id_in_flight_cannot_be_used_again)
+TEST (an_id_in_flight_cannot_be_used_again)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   guint64 id = client_submit_command (client, NULL, (const char *const[]){ "cat", gate, NULL });
@@ -244,7 +235,6 @@ START_TEST (an_id_in_flight_cannot_be_used_again)
   ck_assert_uint_eq (echo (), id);
   client_receive_type (client, IRIS_WIRE_RESULT);
 }
-END_TEST
 
 /* Adds an item to a batch; returns its id. */
 static guint64
@@ -269,7 +259,7 @@ send_batch (IrisWireBatchBuilder *batch)
   return client->next_id;
 }
 
-START_TEST (each_item_of_a_batch_is_judged_by_itself)
+TEST (each_item_of_a_batch_is_judged_by_itself)
 {
   g_auto (IrisWireBatchBuilder) batch = { 0 };
   iris_wire_batch_builder_init (&batch, NULL);
@@ -303,9 +293,8 @@ START_TEST (each_item_of_a_batch_is_judged_by_itself)
     }
   ck_assert (seen[0] && seen[2] && seen[3] && seen[4] && !seen[1] && !seen[5]);
 }
-END_TEST
 
-START_TEST (a_batch_that_is_too_long_is_refused_whole)
+TEST (a_batch_that_is_too_long_is_refused_whole)
 {
   g_auto (IrisWireBatchBuilder) batch = { 0 };
   iris_wire_batch_builder_init (&batch, NULL);
@@ -317,9 +306,8 @@ START_TEST (a_batch_that_is_too_long_is_refused_whole)
   g_autoptr (IrisWireStatus) status = client_get_status (client);
   ck_assert_uint_eq (status->accepted, 0);
 }
-END_TEST
 
-START_TEST (the_daemon_as_a_whole_is_bounded_too)
+TEST (the_daemon_as_a_whole_is_bounded_too)
 {
   Irisd *small = irisd_start ("[limits]\nin-flight-items = 2\ntotal-items = 2\n", ONE_WORKER, NULL);
   g_autoptr (Client) one = client_hello (small->front);
@@ -342,27 +330,5 @@ START_TEST (the_daemon_as_a_whole_is_bounded_too)
   client_free (g_steal_pointer (&two));
   irisd_finish (small);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-credits");
-  TCase *credits = tcase_create ("credits");
-  tcase_add_checked_fixture (credits, set_up, tear_down);
-  tcase_add_test (credits, welcome_tells_the_credit);
-  tcase_add_test (credits, items_beyond_the_credit_are_refused_until_completions_are_acknowledged);
-  tcase_add_test (credits, bytes_beyond_the_credit_are_refused_until_completions_are_acknowledged);
-  tcase_add_test (credits, commands_wait_while_their_client_owes_too_much);
-  tcase_add_test (credits, a_command_that_waits_for_credit_can_be_cancelled);
-  tcase_add_test (credits, a_completion_is_acknowledged_once);
-  tcase_add_test (credits, completions_are_acknowledged_in_any_order);
-  tcase_add_test (credits, an_acknowledgement_that_does_not_fit_gives_nothing_back);
-  tcase_add_test (credits, a_second_hello_keeps_what_is_unacknowledged);
-  tcase_add_test (credits, an_id_in_flight_cannot_be_used_again);
-  tcase_add_test (credits, each_item_of_a_batch_is_judged_by_itself);
-  tcase_add_test (credits, a_batch_that_is_too_long_is_refused_whole);
-  tcase_add_test (credits, the_daemon_as_a_whole_is_bounded_too);
-  suite_add_tcase (suite, credits);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-credits", set_up, tear_down)

@@ -13,7 +13,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-START_TEST (a_second_irisd_on_the_journal_is_refused)
+TEST (a_second_irisd_on_the_journal_is_refused)
 {
   Home *home = home_new ();
   Irisd *irisd = home_start (home, NULL);
@@ -31,7 +31,6 @@ START_TEST (a_second_irisd_on_the_journal_is_refused)
   irisd_stop (irisd);
   home_free (home);
 }
-END_TEST
 
 /* Flips one bit in the file, at the first place where `text` stands. */
 static gboolean
@@ -50,7 +49,7 @@ flip_bit (const char *path, const char *text)
 }
 
 /* In the database after an ordinary end, in its log after a crash. */
-START_TEST (a_flipped_bit_costs_one_item_and_is_reported)
+LOOP_TEST (a_flipped_bit_costs_one_item_and_is_reported, 0, 2)
 {
   gboolean crash = _i == 1;
   Home *home = home_new ();
@@ -94,7 +93,6 @@ START_TEST (a_flipped_bit_costs_one_item_and_is_reported)
   irisd_stop (irisd);
   home_free (home);
 }
-END_TEST
 
 /* Runs `irisd --check-journal`; returns its exit status. */
 static int
@@ -110,7 +108,7 @@ check_journal (Home *home, char **said)
   return g_subprocess_get_exit_status (check);
 }
 
-START_TEST (check_journal_says_what_is_there_and_what_is_missing)
+TEST (check_journal_says_what_is_there_and_what_is_missing)
 {
   g_autofree char *in_use = NULL, *whole = NULL, *missing = NULL;
   Home *home = home_new ();
@@ -142,7 +140,6 @@ START_TEST (check_journal_says_what_is_there_and_what_is_missing)
   irisd_stop (irisd);
   home_free (home);
 }
-END_TEST
 
 /* A small file system for the journal, which only this test and its irisd see; FALSE if this user
  * may not mount one. */
@@ -170,7 +167,7 @@ fill_up (Home *home, gsize left)
   return path;
 }
 
-START_TEST (a_full_disk_lets_items_end_also_after_a_restart)
+TEST (a_full_disk_lets_items_end_also_after_a_restart)
 {
   static const char config[] = "[journal]\nreserve = 512K\n";
   Home *home = home_new ();
@@ -227,7 +224,6 @@ START_TEST (a_full_disk_lets_items_end_also_after_a_restart)
   ck_assert_int_eq (umount2 (home->journal, MNT_DETACH), 0);
   home_free (home);
 }
-END_TEST
 
 #define MOST_ITEMS 4000
 
@@ -273,7 +269,7 @@ wait_until_ready (Client *client)
 
 /* A large item makes the database's log large; the log must not keep the disk full afterwards. On
  * the second disk the configured reserve has no room beside as much again. */
-START_TEST (a_full_disk_takes_items_again_once_those_it_held_are_gone)
+LOOP_TEST (a_full_disk_takes_items_again_once_those_it_held_are_gone, 0, 2)
 {
   static const char *const disks[] = { "size=32m,mode=0700", "size=12m,mode=0700" };
   static const gsize large_sizes[] = { 6 * 1000 * 1000, 1000 * 1000 };
@@ -309,7 +305,6 @@ START_TEST (a_full_disk_takes_items_again_once_those_it_held_are_gone)
   ck_assert_int_eq (umount2 (home->journal, MNT_DETACH), 0);
   home_free (home);
 }
-END_TEST
 
 #define LARGE   (6 * 1000 * 1000)
 #define SMALL   (30 * 1000)
@@ -348,7 +343,7 @@ exhaust (Home *home, Client *client)
 }
 
 /* The log of a removal has to be smaller than the removed row, or the disk would stay full. */
-START_TEST (a_large_item_goes_from_a_full_disk)
+TEST (a_large_item_goes_from_a_full_disk)
 {
   Home *home = home_new ();
   if (!mount_small (home, "size=32m,mode=0700"))
@@ -373,10 +368,9 @@ START_TEST (a_large_item_goes_from_a_full_disk)
   ck_assert_int_eq (umount2 (home->journal, MNT_DETACH), 0);
   home_free (home);
 }
-END_TEST
 
 /* An end that finds no space must not delay the removals that make some. */
-START_TEST (a_large_end_finds_room_on_a_full_disk_once_other_items_go)
+TEST (a_large_end_finds_room_on_a_full_disk_once_other_items_go)
 {
   Home *home = home_new ();
   if (!mount_small (home, "size=32m,mode=0700"))
@@ -416,21 +410,5 @@ START_TEST (a_large_end_finds_room_on_a_full_disk_once_other_items_go)
   ck_assert_int_eq (umount2 (home->journal, MNT_DETACH), 0);
   home_free (home);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-damage");
-  TCase *tcase = tcase_create ("damage");
-  tcase_set_timeout (tcase, 0);
-  tcase_add_test (tcase, a_second_irisd_on_the_journal_is_refused);
-  tcase_add_test (tcase, a_full_disk_lets_items_end_also_after_a_restart);
-  tcase_add_loop_test (tcase, a_full_disk_takes_items_again_once_those_it_held_are_gone, 0, 2);
-  tcase_add_test (tcase, a_large_item_goes_from_a_full_disk);
-  tcase_add_test (tcase, a_large_end_finds_room_on_a_full_disk_once_other_items_go);
-  tcase_add_test (tcase, check_journal_says_what_is_there_and_what_is_missing);
-  tcase_add_loop_test (tcase, a_flipped_bit_costs_one_item_and_is_reported, 0, 2);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-damage", NULL, NULL)

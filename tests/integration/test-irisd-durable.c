@@ -4,7 +4,7 @@
  */
 #include "irisd-home.h"
 
-START_TEST (an_acknowledged_end_is_deleted_and_an_unacknowledged_one_stays)
+TEST (an_acknowledged_end_is_deleted_and_an_unacknowledged_one_stays)
 {
   Home *home = home_new ();
   Irisd *irisd = home_start (home, NULL);
@@ -34,10 +34,9 @@ START_TEST (an_acknowledged_end_is_deleted_and_an_unacknowledged_one_stays)
   irisd_stop (irisd);
   home_free (home);
 }
-END_TEST
 
 /* Results come in the order in which items end, and a client may acknowledge in another. */
-START_TEST (an_acknowledgement_deletes_the_ends_that_it_names_and_no_others)
+TEST (an_acknowledgement_deletes_the_ends_that_it_names_and_no_others)
 {
   enum
   {
@@ -83,9 +82,8 @@ START_TEST (an_acknowledgement_deletes_the_ends_that_it_names_and_no_others)
   irisd_stop (irisd);
   home_free (home);
 }
-END_TEST
 
-START_TEST (what_was_accepted_survives_kill_9_and_runs)
+TEST (what_was_accepted_survives_kill_9_and_runs)
 {
   Home *home = home_new ();
   Irisd *irisd = home_start (home, NULL);
@@ -125,9 +123,8 @@ START_TEST (what_was_accepted_survives_kill_9_and_runs)
   irisd_stop (irisd);
   home_free (home);
 }
-END_TEST
 
-START_TEST (a_second_item_with_the_same_key_is_the_first_one)
+TEST (a_second_item_with_the_same_key_is_the_first_one)
 {
   Home *home = home_new ();
   Irisd *irisd = home_start (home, NULL);
@@ -159,9 +156,8 @@ START_TEST (a_second_item_with_the_same_key_is_the_first_one)
   irisd_stop (irisd);
   home_free (home);
 }
-END_TEST
 
-START_TEST (an_item_goes_on_when_its_connection_has_gone)
+TEST (an_item_goes_on_when_its_connection_has_gone)
 {
   Home *home = home_new ();
   Irisd *irisd = home_start (home, NULL);
@@ -187,9 +183,8 @@ START_TEST (an_item_goes_on_when_its_connection_has_gone)
   irisd_stop (irisd);
   home_free (home);
 }
-END_TEST
 
-START_TEST (a_relaxed_item_is_on_the_disk_soon)
+TEST (a_relaxed_item_is_on_the_disk_soon)
 {
   Home *home = home_new ();
   Irisd *irisd = home_start (home, NULL);
@@ -214,9 +209,8 @@ START_TEST (a_relaxed_item_is_on_the_disk_soon)
   irisd_stop (irisd);
   home_free (home);
 }
-END_TEST
 
-START_TEST (without_a_journal_persistent_items_are_refused)
+TEST (without_a_journal_persistent_items_are_refused)
 {
   Irisd *irisd = irisd_start (NULL, ONE_WORKER, NULL);
   g_autoptr (Client) client = client_hello (irisd->front);
@@ -231,9 +225,8 @@ START_TEST (without_a_journal_persistent_items_are_refused)
   assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
   irisd_finish (irisd);
 }
-END_TEST
 
-START_TEST (a_cancelled_item_stays_cancelled)
+TEST (a_cancelled_item_stays_cancelled)
 {
   Home *home = home_new ();
   Irisd *irisd = home_start (home, NULL);
@@ -262,9 +255,8 @@ START_TEST (a_cancelled_item_stays_cancelled)
   irisd_stop (irisd);
   home_free (home);
 }
-END_TEST
 
-START_TEST (the_numbers_of_a_batch_follow_each_other)
+TEST (the_numbers_of_a_batch_follow_each_other)
 {
   Home *home = home_new ();
   Irisd *irisd = home_start (home, NULL);
@@ -295,7 +287,6 @@ START_TEST (the_numbers_of_a_batch_follow_each_other)
   irisd_stop (irisd);
   home_free (home);
 }
-END_TEST
 
 /* Until irisd has learnt that echo is brief. */
 static void
@@ -328,7 +319,7 @@ send_mixed_batch (Client *client, guint n)
   client_send (client, &batch);
 }
 
-START_TEST (a_persistent_item_that_ends_at_once_is_accepted_and_told_like_others)
+TEST (a_persistent_item_that_ends_at_once_is_accepted_and_told_like_others)
 {
   enum
   {
@@ -372,9 +363,8 @@ START_TEST (a_persistent_item_that_ends_at_once_is_accepted_and_told_like_others
   irisd_stop (irisd);
   home_free (home);
 }
-END_TEST
 
-START_TEST (an_end_expires)
+TEST (an_end_expires)
 {
   Home *home = home_new ();
   Irisd *irisd = home_start (home, NULL);
@@ -392,9 +382,8 @@ START_TEST (an_end_expires)
   irisd_stop (irisd);
   home_free (home);
 }
-END_TEST
 
-START_TEST (persistent_items_are_listed_in_pages)
+TEST (persistent_items_are_listed_in_pages)
 {
   Home *home = home_new ();
   Irisd *irisd = home_start (home, NULL);
@@ -421,26 +410,5 @@ START_TEST (persistent_items_are_listed_in_pages)
   irisd_stop (irisd);
   home_free (home);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-durable");
-  TCase *tcase = tcase_create ("durable");
-  tcase_set_timeout (tcase, 0);
-  tcase_add_test (tcase, an_acknowledged_end_is_deleted_and_an_unacknowledged_one_stays);
-  tcase_add_test (tcase, an_acknowledgement_deletes_the_ends_that_it_names_and_no_others);
-  tcase_add_test (tcase, what_was_accepted_survives_kill_9_and_runs);
-  tcase_add_test (tcase, a_second_item_with_the_same_key_is_the_first_one);
-  tcase_add_test (tcase, an_item_goes_on_when_its_connection_has_gone);
-  tcase_add_test (tcase, a_relaxed_item_is_on_the_disk_soon);
-  tcase_add_test (tcase, without_a_journal_persistent_items_are_refused);
-  tcase_add_test (tcase, a_cancelled_item_stays_cancelled);
-  tcase_add_test (tcase, the_numbers_of_a_batch_follow_each_other);
-  tcase_add_test (tcase, a_persistent_item_that_ends_at_once_is_accepted_and_told_like_others);
-  tcase_add_test (tcase, an_end_expires);
-  tcase_add_test (tcase, persistent_items_are_listed_in_pages);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-durable", NULL, NULL)

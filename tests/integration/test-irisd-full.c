@@ -91,7 +91,7 @@ count_list (Client *from)
   return list->n_items;
 }
 
-START_TEST (waiting_persistent_items_are_not_in_flight)
+TEST (waiting_persistent_items_are_not_in_flight)
 {
   begin ("[limits]\ntotal-items = 4\nin-flight-items = 4\nmemory-items = 2\n");
   for (guint i = 0; i < N_MANY; i++)
@@ -102,10 +102,9 @@ START_TEST (waiting_persistent_items_are_not_in_flight)
   ck_assert_uint_eq (status->refused, 0);
   finish ();
 }
-END_TEST
 
 /* Persistent items in memory have a limit of their own, and leave the others' room free. */
-START_TEST (persistent_items_in_memory_leave_room_for_volatile_ones)
+TEST (persistent_items_in_memory_leave_room_for_volatile_ones)
 {
   begin ("[limits]\ntotal-items = 4\nin-flight-items = 4\nmemory-items = 100\n");
   for (guint i = 0; i < 4; i++)
@@ -115,9 +114,8 @@ START_TEST (persistent_items_in_memory_leave_room_for_volatile_ones)
   expect_echo (client);
   finish ();
 }
-END_TEST
 
-START_TEST (queries_and_changes_are_answered_when_all_limits_are_reached)
+TEST (queries_and_changes_are_answered_when_all_limits_are_reached)
 {
   begin ("[limits]\ntotal-items = 2\nin-flight-items = 2\npersistent-items = 2\nin-flight-bytes = "
          "64K\n"
@@ -155,9 +153,8 @@ START_TEST (queries_and_changes_are_answered_when_all_limits_are_reached)
   client_free (g_steal_pointer (&other));
   finish ();
 }
-END_TEST
 
-START_TEST (an_irisd_that_keeps_as_much_as_it_may_can_be_emptied)
+TEST (an_irisd_that_keeps_as_much_as_it_may_can_be_emptied)
 {
   guint64 items[4];
   begin ("[limits]\npersistent-items = 4\n");
@@ -181,10 +178,9 @@ START_TEST (an_irisd_that_keeps_as_much_as_it_may_can_be_emptied)
   ck_assert_uint_eq (persistent_get_state (client, items[2], 0), IRIS_WIRE_STATE_CANCELLED);
   finish ();
 }
-END_TEST
 
 /* For a flood that comes faster than the journal counts. */
-START_TEST (persistent_items_are_at_most_persistent_items)
+TEST (persistent_items_are_at_most_persistent_items)
 {
   guint accepted = 0;
   begin ("[limits]\npersistent-items = 10\n");
@@ -196,9 +192,8 @@ START_TEST (persistent_items_are_at_most_persistent_items)
   ck_assert_uint_eq (count_list (client), 10);
   finish ();
 }
-END_TEST
 
-START_TEST (what_is_full_is_logged_once_and_says_what_to_do)
+TEST (what_is_full_is_logged_once_and_says_what_to_do)
 {
   begin ("[limits]\npersistent-items = 1\n");
   submit_delayed ("later");
@@ -212,7 +207,6 @@ START_TEST (what_is_full_is_logged_once_and_says_what_to_do)
   ck_assert_msg (strstr (line + 1, "persistent-items (1)") == NULL, "%s", log);
   finish ();
 }
-END_TEST
 
 static void
 say_bye (Client *from)
@@ -223,7 +217,7 @@ say_bye (Client *from)
 }
 
 /* No connection waits for their ends any more, so they may be spilled. */
-START_TEST (items_of_clients_that_have_gone_do_not_fill_the_memory)
+TEST (items_of_clients_that_have_gone_do_not_fill_the_memory)
 {
   begin ("[limits]\ntotal-items = 8\nin-flight-items = 4\nmemory-items = 2\nread-ahead-ms = 0\n");
   for (guint i = 0; i < N_MANY / 4; i++)
@@ -249,7 +243,6 @@ START_TEST (items_of_clients_that_have_gone_do_not_fill_the_memory)
   client_ack (client, 1);
   finish ();
 }
-END_TEST
 
 static void
 say_hello (Client *from, guint64 features)
@@ -262,7 +255,7 @@ say_hello (Client *from, guint64 features)
   client_send (from, &hello);
 }
 
-START_TEST (a_connection_that_only_asks_is_accepted_beyond_the_limit)
+TEST (a_connection_that_only_asks_is_accepted_beyond_the_limit)
 {
   begin ("[limits]\nmax-peers = 1\n");
   guint64 item = submit_delayed ("later");
@@ -286,21 +279,5 @@ START_TEST (a_connection_that_only_asks_is_accepted_beyond_the_limit)
   client_free (g_steal_pointer (&other));
   finish ();
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-full");
-  TCase *full = tcase_create ("full");
-  tcase_add_test (full, waiting_persistent_items_are_not_in_flight);
-  tcase_add_test (full, persistent_items_in_memory_leave_room_for_volatile_ones);
-  tcase_add_test (full, queries_and_changes_are_answered_when_all_limits_are_reached);
-  tcase_add_test (full, an_irisd_that_keeps_as_much_as_it_may_can_be_emptied);
-  tcase_add_test (full, persistent_items_are_at_most_persistent_items);
-  tcase_add_test (full, what_is_full_is_logged_once_and_says_what_to_do);
-  tcase_add_test (full, items_of_clients_that_have_gone_do_not_fill_the_memory);
-  tcase_add_test (full, a_connection_that_only_asks_is_accepted_beyond_the_limit);
-  suite_add_tcase (suite, full);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-full", NULL, NULL)

@@ -129,7 +129,7 @@ lease_and_crash (const char *config, const char *payload, Lease *lease)
   return number;
 }
 
-START_TEST (a_leased_item_is_not_leased_anew_while_its_lease_lasts)
+TEST (a_leased_item_is_not_leased_anew_while_its_lease_lasts)
 {
   Lease lease;
   guint64 number = lease_and_crash (LONG_LEASE, "leased", &lease);
@@ -143,9 +143,8 @@ START_TEST (a_leased_item_is_not_leased_anew_while_its_lease_lasts)
   assert_state (number, IRIS_WIRE_STATE_LEASED);
   client_free (other);
 }
-END_TEST
 
-START_TEST (its_worker_comes_back_and_ends_it)
+TEST (its_worker_comes_back_and_ends_it)
 {
   Lease lease;
   guint64 number = lease_and_crash (LONG_LEASE, "leased", &lease);
@@ -166,9 +165,8 @@ START_TEST (its_worker_comes_back_and_ends_it)
   client_free (other);
   client_free (old);
 }
-END_TEST
 
-START_TEST (an_answer_needs_no_extension_before_it)
+LOOP_TEST (an_answer_needs_no_extension_before_it, 0, 2)
 {
   static const IrisWireType types[] = { IRIS_WIRE_DONE, IRIS_WIRE_FAIL };
   Lease lease;
@@ -183,9 +181,8 @@ START_TEST (an_answer_needs_no_extension_before_it)
       ;
   client_free (old);
 }
-END_TEST
 
-START_TEST (a_lease_survives_several_crashes_and_an_orderly_end)
+TEST (a_lease_survives_several_crashes_and_an_orderly_end)
 {
   Lease lease;
   guint64 number = lease_and_crash (LONG_LEASE, "leased", &lease);
@@ -203,9 +200,8 @@ START_TEST (a_lease_survives_several_crashes_and_an_orderly_end)
   persistent_assert_result (client, number, "at last");
   client_free (old);
 }
-END_TEST
 
-START_TEST (a_worker_that_came_back_and_is_lost_loses_its_lease_as_any)
+TEST (a_worker_that_came_back_and_is_lost_loses_its_lease_as_any)
 {
   Lease lease;
   guint64 number = lease_and_crash (LONG_LEASE, "leased", &lease);
@@ -220,9 +216,8 @@ START_TEST (a_worker_that_came_back_and_is_lost_loses_its_lease_as_any)
   persistent_assert_result (client, number, "by another");
   client_free (other);
 }
-END_TEST
 
-START_TEST (a_lease_that_has_ended_is_leased_anew_and_its_end_is_refused)
+TEST (a_lease_that_has_ended_is_leased_anew_and_its_end_is_refused)
 {
   Lease lease;
   guint64 number = lease_and_crash (SHORT_LEASE, "leased", &lease);
@@ -239,10 +234,9 @@ START_TEST (a_lease_that_has_ended_is_leased_anew_and_its_end_is_refused)
   client_free (old);
   client_free (other);
 }
-END_TEST
 
 /* As if the clock was set back: the time left is at most that of a lease of this irisd. */
-START_TEST (a_lease_lasts_no_longer_than_leases_do)
+TEST (a_lease_lasts_no_longer_than_leases_do)
 {
   Lease lease;
   guint64 number = lease_and_crash (LONG_LEASE, "leased", &lease);
@@ -253,9 +247,8 @@ START_TEST (a_lease_lasts_no_longer_than_leases_do)
   ck_assert_int_ne (memcmp (second.id, lease.id, sizeof lease.id), 0);
   client_free (other);
 }
-END_TEST
 
-START_TEST (leases_are_counted_over_crashes_and_the_item_is_buried)
+TEST (leases_are_counted_over_crashes_and_the_item_is_buried)
 {
   Lease lease;
   guint64 number = lease_and_crash (TWO_LEASES, "leased", &lease);
@@ -274,9 +267,8 @@ START_TEST (leases_are_counted_over_crashes_and_the_item_is_buried)
   take_lease (other, "leased", 1);
   client_free (other);
 }
-END_TEST
 
-START_TEST (an_item_that_waits_to_be_leased_anew_keeps_its_count)
+TEST (an_item_that_waits_to_be_leased_anew_keeps_its_count)
 {
   start (LONG_LEASE);
   Client *worker = enroll (1);
@@ -294,9 +286,8 @@ START_TEST (an_item_that_waits_to_be_leased_anew_keeps_its_count)
   persistent_assert_result (client, number, "done");
   client_free (worker);
 }
-END_TEST
 
-START_TEST (an_item_whose_worker_is_away_can_be_cancelled)
+TEST (an_item_whose_worker_is_away_can_be_cancelled)
 {
   Lease lease;
   guint64 number = lease_and_crash (LONG_LEASE, "leased", &lease);
@@ -313,9 +304,8 @@ START_TEST (an_item_whose_worker_is_away_can_be_cancelled)
   start (LONG_LEASE);
   assert_state (number, IRIS_WIRE_STATE_CANCELLED);
 }
-END_TEST
 
-START_TEST (leased_items_are_restored_where_others_are_spilled)
+TEST (leased_items_are_restored_where_others_are_spilled)
 {
   enum
   {
@@ -348,9 +338,8 @@ START_TEST (leased_items_are_restored_where_others_are_spilled)
   persistent_assert_result (client, waiting, "done");
   client_free (old);
 }
-END_TEST
 
-START_TEST (a_paused_irisd_takes_what_was_leased_before_it)
+TEST (a_paused_irisd_takes_what_was_leased_before_it)
 {
   Lease lease;
   const char *const options[] = { TWO_PLACES, home->option, "--paused", NULL };
@@ -362,27 +351,5 @@ START_TEST (a_paused_irisd_takes_what_was_leased_before_it)
   persistent_assert_result (client, number, "done");
   client_free (old);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-leased");
-  TCase *tcase = tcase_create ("leases");
-  tcase_set_timeout (tcase, 0);
-  tcase_add_checked_fixture (tcase, set_up, tear_down);
-  tcase_add_test (tcase, a_leased_item_is_not_leased_anew_while_its_lease_lasts);
-  tcase_add_test (tcase, its_worker_comes_back_and_ends_it);
-  tcase_add_loop_test (tcase, an_answer_needs_no_extension_before_it, 0, 2);
-  tcase_add_test (tcase, a_lease_survives_several_crashes_and_an_orderly_end);
-  tcase_add_test (tcase, a_worker_that_came_back_and_is_lost_loses_its_lease_as_any);
-  tcase_add_test (tcase, a_lease_that_has_ended_is_leased_anew_and_its_end_is_refused);
-  tcase_add_test (tcase, a_lease_lasts_no_longer_than_leases_do);
-  tcase_add_test (tcase, leases_are_counted_over_crashes_and_the_item_is_buried);
-  tcase_add_test (tcase, an_item_that_waits_to_be_leased_anew_keeps_its_count);
-  tcase_add_test (tcase, an_item_whose_worker_is_away_can_be_cancelled);
-  tcase_add_test (tcase, leased_items_are_restored_where_others_are_spilled);
-  tcase_add_test (tcase, a_paused_irisd_takes_what_was_leased_before_it);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-leased", set_up, tear_down)

@@ -65,7 +65,7 @@ wait_until_idle (void)
 }
 
 /* Some wait at the gate, others are in the scheduler, whose only worker is held. */
-START_TEST (a_waiting_persistent_item_ends_at_once_when_cancelled)
+TEST (a_waiting_persistent_item_ends_at_once_when_cancelled)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   g_autoptr (Client) other = client_hello (irisd->front);
@@ -84,9 +84,8 @@ START_TEST (a_waiting_persistent_item_ends_at_once_when_cancelled)
   client_receive_completion (other);
   wait_until_idle ();
 }
-END_TEST
 
-START_TEST (a_client_that_waits_for_a_persistent_item_is_told_that_it_was_cancelled)
+TEST (a_client_that_waits_for_a_persistent_item_is_told_that_it_was_cancelled)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   g_autofree char *endpoint = irisd_place_endpoint (irisd, 0);
@@ -109,9 +108,8 @@ START_TEST (a_client_that_waits_for_a_persistent_item_is_told_that_it_was_cancel
   client_receive_completion (client);
   wait_until_idle ();
 }
-END_TEST
 
-START_TEST (running_and_delayed_items_are_cancelled_by_number)
+TEST (running_and_delayed_items_are_cancelled_by_number)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   const char *const args[] = { "cat", gate, NULL };
@@ -138,9 +136,8 @@ START_TEST (running_and_delayed_items_are_cancelled_by_number)
   assert_error (cancel (client, 4711), IRIS_WIRE_ERROR_NOT_FOUND);
   wait_until_idle ();
 }
-END_TEST
 
-START_TEST (a_volatile_item_is_cancelled_by_number_too)
+TEST (a_volatile_item_is_cancelled_by_number_too)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   g_autofree char *endpoint = irisd_place_endpoint (irisd, 0);
@@ -156,11 +153,10 @@ START_TEST (a_volatile_item_is_cancelled_by_number_too)
   client_receive_completion (client);
   wait_until_idle ();
 }
-END_TEST
 
 /* The CANCEL may come before the journal has accepted the item, or refused it, or found its twin.
  */
-START_TEST (an_item_can_be_cancelled_before_it_is_accepted)
+TEST (an_item_can_be_cancelled_before_it_is_accepted)
 {
   for (guint i = 0; i < 50; i++)
     {
@@ -184,7 +180,6 @@ START_TEST (an_item_can_be_cancelled_before_it_is_accepted)
     }
   wait_until_idle ();
 }
-END_TEST
 
 static IrisWirePersistentList *
 list (IrisWireMessage *request, guint64 *more)
@@ -217,7 +212,7 @@ assert_listed (IrisWireMessage *request, guint n, const char *first_key)
     ck_assert_str_eq (persistent->items[0].key, first_key);
 }
 
-START_TEST (lists_are_filtered)
+TEST (lists_are_filtered)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   submit_keyed ("a-1", IRIS_WIRE_CLASS_DURABLE);
@@ -255,9 +250,8 @@ START_TEST (lists_are_filtered)
   assert_listed (&request, 0, NULL);
   gate_open (gate);
 }
-END_TEST
 
-START_TEST (a_page_says_behind_which_number_to_go_on)
+TEST (a_page_says_behind_which_number_to_go_on)
 {
   guint64 more = 0, first, last;
   submit_keyed ("1", IRIS_WIRE_CLASS_RELAXED);
@@ -288,22 +282,5 @@ START_TEST (a_page_says_behind_which_number_to_go_on)
       ck_assert_uint_eq (at, descending ? first : last);
     }
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-numbers");
-  TCase *tcase = tcase_create ("irisd-numbers");
-
-  tcase_add_checked_fixture (tcase, set_up, tear_down);
-  tcase_add_test (tcase, a_waiting_persistent_item_ends_at_once_when_cancelled);
-  tcase_add_test (tcase, a_client_that_waits_for_a_persistent_item_is_told_that_it_was_cancelled);
-  tcase_add_test (tcase, running_and_delayed_items_are_cancelled_by_number);
-  tcase_add_test (tcase, a_volatile_item_is_cancelled_by_number_too);
-  tcase_add_test (tcase, an_item_can_be_cancelled_before_it_is_accepted);
-  tcase_add_test (tcase, lists_are_filtered);
-  tcase_add_test (tcase, a_page_says_behind_which_number_to_go_on);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-numbers", set_up, tear_down)

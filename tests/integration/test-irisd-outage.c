@@ -107,7 +107,7 @@ send_volatile (const char *service, gboolean wait)
   return client_receive (client);
 }
 
-START_TEST (an_item_comes_before_the_first_worker_if_the_client_asks)
+TEST (an_item_comes_before_the_first_worker_if_the_client_asks)
 {
   IrisWireMessage item;
   persistent_fill (client, &item, "later", "x", IRIS_WIRE_CLASS_DURABLE);
@@ -120,9 +120,8 @@ START_TEST (an_item_comes_before_the_first_worker_if_the_client_asks)
   serve_one (worker);
   persistent_assert_result (client, number, "early");
 }
-END_TEST
 
-START_TEST (an_item_comes_before_the_first_worker_of_a_configured_service)
+TEST (an_item_comes_before_the_first_worker_of_a_configured_service)
 {
   guint64 number = submit_detached ("configured", "early", FALSE, 0);
   g_autoptr (Client) worker = client_hello (irisd->front);
@@ -130,9 +129,8 @@ START_TEST (an_item_comes_before_the_first_worker_of_a_configured_service)
   serve_one (worker);
   persistent_assert_result (client, number, "early");
 }
-END_TEST
 
-START_TEST (a_persistent_item_outwaits_an_outage_and_a_volatile_one_does_not)
+TEST (a_persistent_item_outwaits_an_outage_and_a_volatile_one_does_not)
 {
   Client *worker = client_hello (irisd->front);
   enroll (worker, "later");
@@ -149,9 +147,8 @@ START_TEST (a_persistent_item_outwaits_an_outage_and_a_volatile_one_does_not)
   persistent_assert_result (client, number, "kept");
   client_free (worker);
 }
-END_TEST
 
-START_TEST (what_waits_for_a_worker_waits_on_after_a_restart)
+LOOP_TEST (what_waits_for_a_worker_waits_on_after_a_restart, 0, 2)
 {
   guint64 number = submit_detached ("later", "kept", TRUE, 0);
   begin_again (_i == 0);
@@ -162,13 +159,12 @@ START_TEST (what_waits_for_a_worker_waits_on_after_a_restart)
   serve_one (worker);
   persistent_assert_result (client, number, "kept");
 }
-END_TEST
 
 /* Bytes of payload that would show if they were in memory. */
 #define N_LARGE    TIMES (600)
 #define LARGE_SIZE (128 * 1024)
 
-START_TEST (what_waits_for_a_worker_is_not_in_memory)
+TEST (what_waits_for_a_worker_is_not_in_memory)
 {
   g_autofree char *large = g_strnfill (LARGE_SIZE, 'x');
   g_autofree guint64 *numbers = g_new (guint64, N_LARGE);
@@ -186,9 +182,8 @@ START_TEST (what_waits_for_a_worker_is_not_in_memory)
   for (guint i = 0; i < N_LARGE; i++)
     ck_assert_uint_eq (persistent_get_state (client, numbers[i], GIVE_UP_MS), IRIS_WIRE_STATE_DONE);
 }
-END_TEST
 
-START_TEST (an_item_that_has_not_begun_by_its_deadline_fails)
+TEST (an_item_that_has_not_begun_by_its_deadline_fails)
 {
   guint64 number = submit_detached ("later", "kept", TRUE, 1);
   assert_error (persistent_fetch (client, number, GIVE_UP_MS), IRIS_WIRE_ERROR_DEADLINE_PASSED);
@@ -198,9 +193,8 @@ START_TEST (an_item_that_has_not_begun_by_its_deadline_fails)
   begin_again (TRUE);
   assert_error (persistent_fetch (client, number, GIVE_UP_MS), IRIS_WIRE_ERROR_DEADLINE_PASSED);
 }
-END_TEST
 
-START_TEST (a_deadline_ends_whatever_an_item_waits_for)
+TEST (a_deadline_ends_whatever_an_item_waits_for)
 {
   IrisWireMessage item;
   g_autofree char *gate = gate_new (irisd, "gate");
@@ -245,22 +239,5 @@ START_TEST (a_deadline_ends_whatever_an_item_waits_for)
   client_send (client, &item);
   assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-outage");
-  TCase *tcase = tcase_create ("outage");
-  tcase_set_timeout (tcase, 0);
-  tcase_add_checked_fixture (tcase, set_up, tear_down);
-  tcase_add_test (tcase, an_item_comes_before_the_first_worker_if_the_client_asks);
-  tcase_add_test (tcase, an_item_comes_before_the_first_worker_of_a_configured_service);
-  tcase_add_test (tcase, a_persistent_item_outwaits_an_outage_and_a_volatile_one_does_not);
-  tcase_add_loop_test (tcase, what_waits_for_a_worker_waits_on_after_a_restart, 0, 2);
-  tcase_add_test (tcase, what_waits_for_a_worker_is_not_in_memory);
-  tcase_add_test (tcase, an_item_that_has_not_begun_by_its_deadline_fails);
-  tcase_add_test (tcase, a_deadline_ends_whatever_an_item_waits_for);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-outage", set_up, tear_down)

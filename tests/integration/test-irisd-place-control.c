@@ -85,7 +85,7 @@ assert_runs_at (gint place)
   client_ack (client, 1);
 }
 
-START_TEST (a_drained_place_takes_nothing_and_its_worker_rests)
+TEST (a_drained_place_takes_nothing_and_its_worker_rests)
 {
   guint elsewhere = 0;
   assert_changed (ask_drain (client, 1, TRUE), 1);
@@ -113,9 +113,8 @@ START_TEST (a_drained_place_takes_nothing_and_its_worker_rests)
   client_submit (client, "echo", "x", 1, 1, TRUE);
   assert_runs_at (1);
 }
-END_TEST
 
-START_TEST (what_a_drained_place_had_is_run_there_also_what_comes_back_to_it)
+TEST (what_a_drained_place_had_is_run_there_also_what_comes_back_to_it)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   g_autoptr (Client) other = client_hello (irisd->front);
@@ -136,9 +135,8 @@ START_TEST (what_a_drained_place_had_is_run_there_also_what_comes_back_to_it)
   assert_changed (ask_drain (other, 1, TRUE), 1);
   assert_runs_at (1);
 }
-END_TEST
 
-START_TEST (one_place_always_takes_items)
+TEST (one_place_always_takes_items)
 {
   assert_changed (ask_drain (client, 0, TRUE), 1);
   assert_error (ask_drain (client, 1, TRUE), IRIS_WIRE_ERROR_BAD_ARGUMENT);
@@ -151,9 +149,8 @@ START_TEST (one_place_always_takes_items)
   client_submit (client, "echo", "x", 1, 1, FALSE);
   assert_runs_at (0);
 }
-END_TEST
 
-START_TEST (commands_leave_a_drained_place_alone)
+TEST (commands_leave_a_drained_place_alone)
 {
   const char *const args[] = { "true", NULL };
   assert_changed (ask_drain (client, 1, TRUE), 1);
@@ -166,7 +163,6 @@ START_TEST (commands_leave_a_drained_place_alone)
       ck_assert_int_eq (result->exit_status, 0);
     }
 }
-END_TEST
 
 /* Keeps a window of items in progress, half of them strict, and counts the outcome of each. */
 static void
@@ -221,22 +217,17 @@ change_workers (Client *who, guint step)
                      IRIS_WIRE_CHANGED);
 }
 
-START_TEST (nothing_is_lost_while_places_are_drained_and_refilled)
-{
-  run_load (drain_and_resume);
-}
-END_TEST
+TEST (nothing_is_lost_while_places_are_drained_and_refilled) { run_load (drain_and_resume); }
 
-START_TEST (nothing_is_lost_while_workers_come_and_go)
+TEST (nothing_is_lost_while_workers_come_and_go)
 {
   irisd_finish (irisd);
   client_free (client);
   begin ("--topology=package:2 core:4 pu:1");
   run_load (change_workers);
 }
-END_TEST
 
-START_TEST (as_many_workers_take_part_as_is_said)
+TEST (as_many_workers_take_part_as_is_said)
 {
   irisd_finish (irisd);
   client_free (client);
@@ -257,9 +248,8 @@ START_TEST (as_many_workers_take_part_as_is_said)
   g_autoptr (IrisWireStatus) again = client_get_status (client);
   ck_assert_uint_eq (again->places[1].active, 2);
 }
-END_TEST
 
-START_TEST (a_scheduler_without_places_has_none_to_change)
+TEST (a_scheduler_without_places_has_none_to_change)
 {
   client_free (client);
   irisd_finish (irisd);
@@ -268,9 +258,8 @@ START_TEST (a_scheduler_without_places_has_none_to_change)
   assert_error (ask_drain (client, 1, TRUE), IRIS_WIRE_ERROR_BAD_ARGUMENT);
   assert_error (ask_set_workers (client, 1, 1), IRIS_WIRE_ERROR_BAD_ARGUMENT);
 }
-END_TEST
 
-START_TEST (an_irisd_with_a_drained_place_ends_and_stops_as_any)
+TEST (an_irisd_with_a_drained_place_ends_and_stops_as_any)
 {
   for (guint round = 0; round < 2; round++)
     {
@@ -295,24 +284,5 @@ START_TEST (an_irisd_with_a_drained_place_ends_and_stops_as_any)
       set_up ();
     }
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-place-control");
-  TCase *tcase = tcase_create ("workers");
-  tcase_set_timeout (tcase, 0);
-  tcase_add_checked_fixture (tcase, set_up, tear_down);
-  tcase_add_test (tcase, a_drained_place_takes_nothing_and_its_worker_rests);
-  tcase_add_test (tcase, what_a_drained_place_had_is_run_there_also_what_comes_back_to_it);
-  tcase_add_test (tcase, one_place_always_takes_items);
-  tcase_add_test (tcase, commands_leave_a_drained_place_alone);
-  tcase_add_test (tcase, nothing_is_lost_while_places_are_drained_and_refilled);
-  tcase_add_test (tcase, nothing_is_lost_while_workers_come_and_go);
-  tcase_add_test (tcase, as_many_workers_take_part_as_is_said);
-  tcase_add_test (tcase, a_scheduler_without_places_has_none_to_change);
-  tcase_add_test (tcase, an_irisd_with_a_drained_place_ends_and_stops_as_any);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-place-control", set_up, tear_down)

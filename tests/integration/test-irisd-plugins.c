@@ -81,7 +81,7 @@ has_service (Client *client, const char *name)
   return FALSE;
 }
 
-START_TEST (the_example_serves)
+TEST (the_example_serves)
 {
   put ("IRISD_EXAMPLE_PLUGIN", "example.so", 0600);
   g_autofree char *note = in_dir ("README");
@@ -104,9 +104,8 @@ START_TEST (the_example_serves)
   client_free (g_steal_pointer (&client));
   irisd_finish (irisd);
 }
-END_TEST
 
-START_TEST (a_running_item_of_a_plugin_can_be_cancelled)
+TEST (a_running_item_of_a_plugin_can_be_cancelled)
 {
   Irisd *irisd = start ("");
   g_autoptr (Client) client = client_hello (irisd->front);
@@ -118,7 +117,6 @@ START_TEST (a_running_item_of_a_plugin_can_be_cancelled)
   client_free (g_steal_pointer (&client));
   irisd_finish (irisd);
 }
-END_TEST
 
 static const struct
 {
@@ -135,7 +133,7 @@ static const struct
 };
 
 /* With a good one after it, which is loaded all the same. */
-START_TEST (a_bad_plugin_is_reported_and_irisd_goes_on)
+LOOP_TEST (a_bad_plugin_is_reported_and_irisd_goes_on, 0, G_N_ELEMENTS (bad))
 {
   put (bad[_i].variable, "a.so", 0600);
   put ("IRISD_EXAMPLE_PLUGIN", "b.so", 0600);
@@ -148,7 +146,6 @@ START_TEST (a_bad_plugin_is_reported_and_irisd_goes_on)
   client_free (g_steal_pointer (&client));
   irisd_finish (irisd);
 }
-END_TEST
 
 /* Returns the output of an irisd that fails to start. */
 static char *
@@ -160,7 +157,7 @@ fail_to_start (const char *config)
   return log;
 }
 
-START_TEST (irisd_does_not_start_without_a_plugin_that_is_required)
+TEST (irisd_does_not_start_without_a_plugin_that_is_required)
 {
   put ("IRISD_BAD_PLUGIN_2", "a.so", 0600);
   g_autofree char *config = g_strdup_printf ("[irisd]\nplugin-dirs = %s\nplugins-required = true\n",
@@ -176,9 +173,8 @@ START_TEST (irisd_does_not_start_without_a_plugin_that_is_required)
   g_autofree char *log3 = fail_to_start ("[irisd]\nplugins = plugin.so\n");
   ck_assert_msg (strstr (log3, "is not absolute") != NULL, "%s", log3);
 }
-END_TEST
 
-START_TEST (a_plugin_that_another_user_can_write_is_not_loaded)
+TEST (a_plugin_that_another_user_can_write_is_not_loaded)
 {
   put ("IRISD_EXAMPLE_PLUGIN", "example.so", 0622);
   Irisd *irisd = start ("");
@@ -189,9 +185,8 @@ START_TEST (a_plugin_that_another_user_can_write_is_not_loaded)
   client_free (g_steal_pointer (&client));
   irisd_finish (irisd);
 }
-END_TEST
 
-START_TEST (what_is_no_plugin_is_said_to_be_none)
+TEST (what_is_no_plugin_is_said_to_be_none)
 {
   g_autofree char *text = in_dir ("text.so");
   ck_assert (g_file_set_contents (text, "no library", -1, NULL));
@@ -201,20 +196,5 @@ START_TEST (what_is_no_plugin_is_said_to_be_none)
   ck_assert_ptr_nonnull (strstr (log, "it cannot be loaded: "));
   irisd_finish (irisd);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-plugins");
-  TCase *plugins = tcase_create ("plugins");
-  tcase_add_checked_fixture (plugins, set_up, tear_down);
-  tcase_add_test (plugins, the_example_serves);
-  tcase_add_test (plugins, a_running_item_of_a_plugin_can_be_cancelled);
-  tcase_add_loop_test (plugins, a_bad_plugin_is_reported_and_irisd_goes_on, 0, G_N_ELEMENTS (bad));
-  tcase_add_test (plugins, irisd_does_not_start_without_a_plugin_that_is_required);
-  tcase_add_test (plugins, a_plugin_that_another_user_can_write_is_not_loaded);
-  tcase_add_test (plugins, what_is_no_plugin_is_said_to_be_none);
-  suite_add_tcase (suite, plugins);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-plugins", set_up, tear_down)

@@ -61,7 +61,7 @@ go (guint n_running)
     }
 }
 
-START_TEST (commands_that_wait_hold_up_no_item_of_another_service)
+TEST (commands_that_wait_hold_up_no_item_of_another_service)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   const char *const argv[] = { "sh", "-c", "echo > \"$0\"; exec cat \"$0\"", gate, NULL };
@@ -75,9 +75,8 @@ START_TEST (commands_that_wait_hold_up_no_item_of_another_service)
   go (1);
   gate_open (gate); /* running items go on */
 }
-END_TEST
 
-START_TEST (items_of_worker_processes_hold_up_no_others)
+TEST (items_of_worker_processes_hold_up_no_others)
 {
   const guint n = TIMES (1000), leased = n / 2;
   g_autoptr (Client) worker = client_hello (irisd->front);
@@ -99,10 +98,9 @@ START_TEST (items_of_worker_processes_hold_up_no_others)
   assert_nothing_is_held_up (n);
   go (0);
 }
-END_TEST
 
 /* More than two for each worker, which is what a gate lets through at least. */
-START_TEST (a_plugin_that_says_that_it_waits_holds_up_nothing)
+TEST (a_plugin_that_says_that_it_waits_holds_up_nothing)
 {
   enum
   {
@@ -124,18 +122,5 @@ START_TEST (a_plugin_that_says_that_it_waits_holds_up_nothing)
   for (guint i = 0; i < N; i++)
     g_free (g_steal_pointer (&gates[i]));
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-sleepers");
-  TCase *tcase = tcase_create ("sleepers");
-  tcase_set_timeout (tcase, 0);
-  tcase_add_checked_fixture (tcase, set_up, tear_down);
-  tcase_add_test (tcase, commands_that_wait_hold_up_no_item_of_another_service);
-  tcase_add_test (tcase, items_of_worker_processes_hold_up_no_others);
-  tcase_add_test (tcase, a_plugin_that_says_that_it_waits_holds_up_nothing);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-sleepers", set_up, tear_down)

@@ -134,7 +134,7 @@ kick (guint64 item)
   return (guint) client_receive_type (client, IRIS_WIRE_CHANGED)->count;
 }
 
-START_TEST (they_run_in_the_order_in_which_they_came_the_higher_priority_first)
+TEST (they_run_in_the_order_in_which_they_came_the_higher_priority_first)
 {
   occupy ();
   g_autofree guint64 *low = submit_holds (client, N_EACH, 0);
@@ -151,10 +151,9 @@ START_TEST (they_run_in_the_order_in_which_they_came_the_higher_priority_first)
     expect_done (g_array_index (order, guint64, i));
   ck_assert_uint_eq (persistent_count (client), 2 * N_EACH + 1);
 }
-END_TEST
 
 /* Over TCP each connection is a client. */
-START_TEST (a_client_with_few_items_does_not_wait_for_one_with_many)
+TEST (a_client_with_few_items_does_not_wait_for_one_with_many)
 {
   client_free (client);
   irisd_stop (irisd);
@@ -171,9 +170,8 @@ START_TEST (a_client_with_few_items_does_not_wait_for_one_with_many)
   for (guint i = 0; i < N_EACH; i++)
     expect_done (many[i]);
 }
-END_TEST
 
-START_TEST (others_find_them_by_their_number)
+TEST (others_find_them_by_their_number)
 {
   occupy ();
   g_autofree guint64 *numbers = submit_holds (client, N_EACH, 5);
@@ -203,9 +201,8 @@ START_TEST (others_find_them_by_their_number)
       expect_done (numbers[i]);
   ck_assert_uint_eq (persistent_get_state (client, buried, 0), IRIS_WIRE_STATE_BURIED);
 }
-END_TEST
 
-START_TEST (a_guest_cancels_only_its_own)
+TEST (a_guest_cancels_only_its_own)
 {
   occupy ();
   g_autoptr (Client) guest = client_hello (irisd->tcp);
@@ -217,7 +214,6 @@ START_TEST (a_guest_cancels_only_its_own)
   gate_open (gate);
   expect_done (numbers[N_EACH - 2]);
 }
-END_TEST
 
 static void
 submit_large (void)
@@ -232,7 +228,7 @@ submit_large (void)
     }
 }
 
-START_TEST (their_payloads_are_not_in_memory)
+TEST (their_payloads_are_not_in_memory)
 {
   occupy ();
   submit_large ();
@@ -251,7 +247,6 @@ START_TEST (their_payloads_are_not_in_memory)
   persistent_assert_not_in_memory (first, N_LARGE, LARGE_SIZE);
   persistent_assert_not_in_memory (second, N_LARGE, LARGE_SIZE);
 }
-END_TEST
 
 /* Sends many at once, of all priorities, and notes their numbers as they are accepted; their
  * payload is their index. */
@@ -273,7 +268,7 @@ submit_many (guint64 *numbers, guint n, guint klass, guint64 delay_ms)
 }
 
 /* Some become due, and then wait for their turn. */
-START_TEST (all_of_many_end_once)
+LOOP_TEST (all_of_many_end_once, 0, 3)
 {
   static const char *const configs[] = { SPILLED, SPILLED "[service echo]\nconcurrency = 1\n",
                                          "[limits]\nmemory-items = 100\nread-ahead-ms = 0\n" };
@@ -294,7 +289,6 @@ START_TEST (all_of_many_end_once)
   ck_assert_uint_eq (status->ended, status->accepted);
   ck_assert_uint_eq (status->failed, 0);
 }
-END_TEST
 
 /* Ends irisd at once, with any items in progress. */
 static void
@@ -309,7 +303,7 @@ stop_at_once (gboolean held)
 
 /* Killed, or asked to end at once, at first with the worker held. The item that held it runs
  * again. */
-START_TEST (an_end_of_irisd_while_they_wait_and_run_loses_none)
+LOOP_TEST (an_end_of_irisd_while_they_wait_and_run_loses_none, 0, 2)
 {
   g_autofree guint64 *numbers = g_new0 (guint64, N_MANY);
   occupy ();
@@ -333,10 +327,9 @@ START_TEST (an_end_of_irisd_while_they_wait_and_run_loses_none)
     }
   persistent_assert_indices (client, numbers, N_MANY);
 }
-END_TEST
 
 /* For the longest time allowed. */
-START_TEST (an_irisd_that_ends_runs_what_waits_for_its_turn)
+TEST (an_irisd_that_ends_runs_what_waits_for_its_turn)
 {
   g_autofree guint64 *numbers = g_new0 (guint64, N_MANY);
   occupy ();
@@ -351,23 +344,5 @@ START_TEST (an_irisd_that_ends_runs_what_waits_for_its_turn)
   ck_assert_uint_eq (status->accepted, 0);
   persistent_assert_indices (client, numbers, N_MANY);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-spilled-flows");
-  TCase *tcase = tcase_create ("flows");
-  tcase_set_timeout (tcase, 0);
-  tcase_add_checked_fixture (tcase, set_up, tear_down);
-  tcase_add_test (tcase, they_run_in_the_order_in_which_they_came_the_higher_priority_first);
-  tcase_add_test (tcase, a_client_with_few_items_does_not_wait_for_one_with_many);
-  tcase_add_test (tcase, others_find_them_by_their_number);
-  tcase_add_test (tcase, a_guest_cancels_only_its_own);
-  tcase_add_test (tcase, their_payloads_are_not_in_memory);
-  tcase_add_loop_test (tcase, all_of_many_end_once, 0, 3);
-  tcase_add_loop_test (tcase, an_end_of_irisd_while_they_wait_and_run_loses_none, 0, 2);
-  tcase_add_test (tcase, an_irisd_that_ends_runs_what_waits_for_its_turn);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-spilled-flows", set_up, tear_down)

@@ -128,7 +128,7 @@ expect_many (const guint64 *numbers, guint n)
   ck_assert_uint_eq (persistent_count (client), 0);
 }
 
-START_TEST (all_go_on_at_their_time_and_end_once)
+LOOP_TEST (all_go_on_at_their_time_and_end_once, 0, 2)
 {
   g_autofree guint64 *numbers = g_new0 (guint64, N_MANY);
   submit_many (numbers, N_MANY, _i == 0 ? IRIS_WIRE_CLASS_DURABLE : IRIS_WIRE_CLASS_RELAXED);
@@ -138,9 +138,8 @@ START_TEST (all_go_on_at_their_time_and_end_once)
   ck_assert_uint_eq (status->ended, N_MANY);
   ck_assert_uint_eq (status->failed, 0);
 }
-END_TEST
 
-START_TEST (what_is_read_ahead_still_waits_for_its_time)
+TEST (what_is_read_ahead_still_waits_for_its_time)
 {
   stop ();
   begin ("[limits]\nmemory-items = 0\nread-ahead-ms = 100\n");
@@ -151,9 +150,8 @@ START_TEST (what_is_read_ahead_still_waits_for_its_time)
   ck_assert_uint_ge (result->queue_ns, 299 * 1000 * 1000);
   ck_assert_uint_eq (result->attempts, 1);
 }
-END_TEST
 
-START_TEST (their_payloads_are_not_in_memory)
+TEST (their_payloads_are_not_in_memory)
 {
   g_autofree char *payload = g_strnfill (LARGE_SIZE, 'x');
   for (guint i = 0; i < N_LARGE; i++)
@@ -173,7 +171,6 @@ START_TEST (their_payloads_are_not_in_memory)
   persistent_assert_not_in_memory (first, N_LARGE, LARGE_SIZE);
   persistent_assert_not_in_memory (second, N_LARGE, LARGE_SIZE);
 }
-END_TEST
 
 /* Flips one bit in a file that irisd has open, at the first place where `text` stands. */
 static void
@@ -203,7 +200,7 @@ submit_large (const char *text)
 }
 
 /* So many that SQLite no longer caches the first ones, and has them in the database. */
-START_TEST (an_item_damaged_while_it_is_spilled_ends_with_an_error)
+TEST (an_item_damaged_while_it_is_spilled_ends_with_an_error)
 {
   g_autofree char *path = g_build_filename (home->journal, "items.sqlite", NULL);
   guint64 damaged = submit_large ("the one that is damaged");
@@ -223,10 +220,9 @@ START_TEST (an_item_damaged_while_it_is_spilled_ends_with_an_error)
   ck_assert_uint_eq (persistent_get_state (client, whole, GIVE_UP_MS), IRIS_WIRE_STATE_DONE);
   ck_assert_uint_eq (persistent_count (client), N_FORGOTTEN + 1);
 }
-END_TEST
 
 /* Killed, or asked to end. */
-START_TEST (an_end_of_irisd_while_they_are_read_back_loses_none)
+LOOP_TEST (an_end_of_irisd_while_they_are_read_back_loses_none, 0, 2)
 {
   g_autofree guint64 *numbers = g_new0 (guint64, N_MANY);
   submit_many (numbers, N_MANY, IRIS_WIRE_CLASS_DURABLE);
@@ -243,9 +239,8 @@ START_TEST (an_end_of_irisd_while_they_are_read_back_loses_none)
     }
   expect_many (numbers, N_MANY);
 }
-END_TEST
 
-START_TEST (an_irisd_that_ends_does_not_wait_for_them_and_finds_them_again)
+TEST (an_irisd_that_ends_does_not_wait_for_them_and_finds_them_again)
 {
   guint64 far = submit_delayed (HOUR_MS);
   guint64 near = submit_delayed (SOON_MS);
@@ -256,9 +251,8 @@ START_TEST (an_irisd_that_ends_does_not_wait_for_them_and_finds_them_again)
   g_autoptr (IrisWireStatus) status = client_get_status (client);
   ck_assert_uint_eq (status->in_flight, 1);
 }
-END_TEST
 
-START_TEST (others_find_them_by_their_number)
+TEST (others_find_them_by_their_number)
 {
   g_autofree char *endpoint = irisd_place_endpoint (irisd, 1);
   g_autoptr (Client) other = client_hello (endpoint);
@@ -286,9 +280,8 @@ START_TEST (others_find_them_by_their_number)
       expect_cancelled (buried);
     }
 }
-END_TEST
 
-START_TEST (a_guest_cancels_only_its_own)
+TEST (a_guest_cancels_only_its_own)
 {
   const char *const options[] = { TWO_PLACES, home->option, "--tcp=127.0.0.1:0", NULL };
   stop ();
@@ -303,10 +296,9 @@ START_TEST (a_guest_cancels_only_its_own)
   client_receive_type (client, IRIS_WIRE_CANCELLING);
   expect_cancelled (number);
 }
-END_TEST
 
 /* One of the two comes first; either way the item ends once, as one or both asked. */
-START_TEST (two_requests_for_one_item_are_both_answered)
+TEST (two_requests_for_one_item_are_both_answered)
 {
   g_autofree char *endpoint = irisd_place_endpoint (irisd, 1);
   g_autoptr (Client) other = client_hello (endpoint);
@@ -334,9 +326,8 @@ START_TEST (two_requests_for_one_item_are_both_answered)
     }
   ck_assert_uint_eq (persistent_count (client), 0);
 }
-END_TEST
 
-START_TEST (they_are_counted_and_found_by_their_key_while_they_wait)
+TEST (they_are_counted_and_found_by_their_key_while_they_wait)
 {
   stop ();
   begin (SPILLED "[client]\nitems = 2\n");
@@ -358,7 +349,6 @@ START_TEST (they_are_counted_and_found_by_their_key_while_they_wait)
   fill (client, &item, "third", IRIS_WIRE_CLASS_DURABLE);
   expect_end (persistent_submit (client, &item), "third");
 }
-END_TEST
 
 /* A volatile item that depends on a persistent one. */
 static guint64
@@ -371,7 +361,7 @@ submit_after (guint64 number)
   return persistent_submit (client, &item);
 }
 
-START_TEST (items_can_come_after_them)
+TEST (items_can_come_after_them)
 {
   guint64 number = submit_delayed (HOUR_MS);
   submit_after (number);
@@ -391,26 +381,5 @@ START_TEST (items_can_come_after_them)
   assert_error (client_receive_completion (client), IRIS_WIRE_ERROR_DEPENDENCY_FAILED);
   client_ack (client, 1);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-spilled");
-  TCase *tcase = tcase_create ("spilled");
-  tcase_set_timeout (tcase, 0);
-  tcase_add_checked_fixture (tcase, set_up, tear_down);
-  tcase_add_loop_test (tcase, all_go_on_at_their_time_and_end_once, 0, 2);
-  tcase_add_test (tcase, what_is_read_ahead_still_waits_for_its_time);
-  tcase_add_test (tcase, their_payloads_are_not_in_memory);
-  tcase_add_test (tcase, an_item_damaged_while_it_is_spilled_ends_with_an_error);
-  tcase_add_loop_test (tcase, an_end_of_irisd_while_they_are_read_back_loses_none, 0, 2);
-  tcase_add_test (tcase, an_irisd_that_ends_does_not_wait_for_them_and_finds_them_again);
-  tcase_add_test (tcase, others_find_them_by_their_number);
-  tcase_add_test (tcase, a_guest_cancels_only_its_own);
-  tcase_add_test (tcase, two_requests_for_one_item_are_both_answered);
-  tcase_add_test (tcase, they_are_counted_and_found_by_their_key_while_they_wait);
-  tcase_add_test (tcase, items_can_come_after_them);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-spilled", set_up, tear_down)

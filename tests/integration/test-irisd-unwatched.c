@@ -85,7 +85,7 @@ assert_commands_run (void)
   client_ack (client, 1);
 }
 
-START_TEST (an_item_whose_command_cannot_be_watched_fails)
+TEST (an_item_whose_command_cannot_be_watched_fails)
 {
   assert_commands_run ();
   ck_assert (g_file_set_contents (no_watches, "", 0, NULL));
@@ -109,10 +109,9 @@ START_TEST (an_item_whose_command_cannot_be_watched_fails)
   ck_assert_int_eq (g_unlink (no_watches), 0);
   assert_commands_run ();
 }
-END_TEST
 
 /* A command is not watched while it has no credit, and watched again when it has some. */
-START_TEST (a_command_that_cannot_be_watched_again_is_ended)
+TEST (a_command_that_cannot_be_watched_again_is_ended)
 {
   for (guint i = 0; i < 2; i++)
     {
@@ -127,9 +126,8 @@ START_TEST (a_command_that_cannot_be_watched_again_is_ended)
       assert_commands_run ();
     }
 }
-END_TEST
 
-START_TEST (what_cannot_be_watched_is_cancelled_all_the_same)
+TEST (what_cannot_be_watched_is_cancelled_all_the_same)
 {
   ck_assert (g_file_set_contents (no_watches, "", 0, NULL));
   for (guint i = 0; i < 10; i++)
@@ -146,18 +144,5 @@ START_TEST (what_cannot_be_watched_is_cancelled_all_the_same)
   ck_assert_int_eq (g_unlink (no_watches), 0);
   assert_commands_run ();
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-unwatched");
-  TCase *tcase = tcase_create ("unwatched");
-  tcase_set_timeout (tcase, 0);
-  tcase_add_checked_fixture (tcase, set_up, tear_down);
-  tcase_add_test (tcase, an_item_whose_command_cannot_be_watched_fails);
-  tcase_add_test (tcase, a_command_that_cannot_be_watched_again_is_ended);
-  tcase_add_test (tcase, what_cannot_be_watched_is_cancelled_all_the_same);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-unwatched", set_up, tear_down)

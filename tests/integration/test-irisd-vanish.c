@@ -61,7 +61,7 @@ go (Way way)
 }
 
 /* It writes nothing, so no write shows that its client has gone; its end frees the only slot. */
-START_TEST (a_streamed_command_ends_with_its_client)
+LOOP_TEST (a_streamed_command_ends_with_its_client, 0, N_WAYS)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   stream ((const char *const[]){ "sh", "-c", "echo > \"$0\"; exec sleep 1000", gate, NULL }, 1000);
@@ -72,10 +72,9 @@ START_TEST (a_streamed_command_ends_with_its_client)
   g_autoptr (IrisWireStatus) status = client_get_status (client);
   ck_assert_uint_eq (status->in_flight, 0);
 }
-END_TEST
 
 /* Its output is not read before its end anyway. */
-START_TEST (a_command_that_is_not_streamed_goes_on)
+LOOP_TEST (a_command_that_is_not_streamed_goes_on, 0, N_WAYS)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   g_autofree char *file = g_strdup_printf ("%s/done", irisd->dir);
@@ -88,16 +87,5 @@ START_TEST (a_command_that_is_not_streamed_goes_on)
   client_submit_command (client, NULL, (const char *const[]){ "cat", file, NULL });
   ck_assert (message_body_is (client_receive_completion (client), "done\n"));
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-vanish");
-  TCase *tcase = tcase_create ("vanish");
-  tcase_add_checked_fixture (tcase, set_up, tear_down);
-  tcase_add_loop_test (tcase, a_streamed_command_ends_with_its_client, 0, N_WAYS);
-  tcase_add_loop_test (tcase, a_command_that_is_not_streamed_goes_on, 0, N_WAYS);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-vanish", set_up, tear_down)

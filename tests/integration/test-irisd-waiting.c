@@ -74,7 +74,7 @@ expect_completion (guint64 id)
   return completion;
 }
 
-START_TEST (a_delayed_item_does_not_hold_up_what_came_later_nor_runs_before_its_time)
+TEST (a_delayed_item_does_not_hold_up_what_came_later_nor_runs_before_its_time)
 {
   submit_with (IRIS_WIRE_KEY_DELAY_MS, HOUR_MS);
   guint64 plain = client_submit (client, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
@@ -86,9 +86,8 @@ START_TEST (a_delayed_item_does_not_hold_up_what_came_later_nor_runs_before_its_
   ck_assert_uint_gt (completion->item, 0);
   ck_assert_uint_eq (completion->attempts, 1);
 }
-END_TEST
 
-START_TEST (a_time_of_day_is_waited_for_and_one_that_has_passed_is_not)
+TEST (a_time_of_day_is_waited_for_and_one_that_has_passed_is_not)
 {
   guint64 now_ms = (guint64) g_get_real_time () / 1000;
   submit_with (IRIS_WIRE_KEY_AT_MS, now_ms + HOUR_MS);
@@ -100,9 +99,8 @@ START_TEST (a_time_of_day_is_waited_for_and_one_that_has_passed_is_not)
   expect_completion (later);
   ck_assert_int_ge (g_get_real_time () / 1000, (gint64) now_ms + 100);
 }
-END_TEST
 
-START_TEST (higher_priority_comes_first)
+TEST (higher_priority_comes_first)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   guint64 running = client_occupy (client, gate, 0);
@@ -116,9 +114,8 @@ START_TEST (higher_priority_comes_first)
   for (guint i = 0; i < G_N_ELEMENTS (wanted); i++)
     expect_completion (wanted[i]);
 }
-END_TEST
 
-START_TEST (what_fails_is_tried_again_until_it_does_not)
+TEST (what_fails_is_tried_again_until_it_does_not)
 {
   g_autofree char *file = g_strdup_printf ("%s/tries", irisd->dir);
   IrisWireMessage item;
@@ -152,9 +149,8 @@ START_TEST (what_fails_is_tried_again_until_it_does_not)
   ck_assert_uint_eq (status->accepted, 3);
   ck_assert_uint_eq (status->ended, 3);
 }
-END_TEST
 
-START_TEST (a_run_that_takes_too_long_is_stopped_and_counts_as_failed)
+LOOP_TEST (a_run_that_takes_too_long_is_stopped_and_counts_as_failed, 0, 3)
 {
   IrisWireMessage item;
   init_command (&item, WORDS ("sleep", "1000"));
@@ -169,9 +165,8 @@ START_TEST (a_run_that_takes_too_long_is_stopped_and_counts_as_failed)
   ck_assert_uint_eq (completion->attempts, (guint) _i + 1);
   ck_assert_uint_ge (completion->run_ns, 20 * 1000 * 1000);
 }
-END_TEST
 
-START_TEST (a_run_that_ends_in_time_is_not_touched)
+TEST (a_run_that_ends_in_time_is_not_touched)
 {
   IrisWireMessage item;
   init_command (&item, WORDS ("true"));
@@ -179,9 +174,8 @@ START_TEST (a_run_that_ends_in_time_is_not_touched)
   client_send (client, &item);
   ck_assert_uint_eq (expect_completion (client->next_id)->type, IRIS_WIRE_RESULT);
 }
-END_TEST
 
-START_TEST (an_item_that_waits_can_be_cancelled)
+TEST (an_item_that_waits_can_be_cancelled)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   guint64 running = client_occupy (client, gate, 0);
@@ -207,9 +201,8 @@ START_TEST (an_item_that_waits_can_be_cancelled)
   gate_open (gate);
   expect_completion (running);
 }
-END_TEST
 
-START_TEST (an_item_that_is_cancelled_is_not_tried_again)
+TEST (an_item_that_is_cancelled_is_not_tried_again)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   IrisWireMessage item;
@@ -225,7 +218,6 @@ START_TEST (an_item_that_is_cancelled_is_not_tried_again)
   assert_error (completion, IRIS_WIRE_ERROR_CANCELLED);
   ck_assert_uint_eq (completion->attempts, 1);
 }
-END_TEST
 
 /* An echo with dependencies, on their connection or another. */
 static guint64
@@ -242,7 +234,7 @@ submit_after (Client *self, IrisWireAfter how, guint64 one, guint64 other)
   return self->next_id;
 }
 
-START_TEST (an_item_comes_after_others_of_any_connection)
+TEST (an_item_comes_after_others_of_any_connection)
 {
   g_autofree char *endpoint = irisd_place_endpoint (irisd, 0);
   g_autoptr (Client) other = client_hello (endpoint);
@@ -264,9 +256,8 @@ START_TEST (an_item_comes_after_others_of_any_connection)
   ck_assert_uint_eq (completion->type, IRIS_WIRE_RESULT);
   expect_completion (slow_id);
 }
-END_TEST
 
-START_TEST (only_success_will_do_if_it_was_asked_for)
+TEST (only_success_will_do_if_it_was_asked_for)
 {
   IrisWireMessage item;
   init_command (&item, WORDS ("false"));
@@ -286,9 +277,8 @@ START_TEST (only_success_will_do_if_it_was_asked_for)
   bad = submit_after (client, IRIS_WIRE_AFTER_SUCCESS, completion->item, 0);
   assert_error (expect_completion (bad), IRIS_WIRE_ERROR_DEPENDENCY_FAILED);
 }
-END_TEST
 
-START_TEST (what_is_not_known_cannot_be_come_after)
+TEST (what_is_not_known_cannot_be_come_after)
 {
   submit_after (client, IRIS_WIRE_AFTER_ALL, 4711, 0);
   assert_error (client_receive (client), IRIS_WIRE_ERROR_UNKNOWN_DEPENDENCY);
@@ -304,10 +294,9 @@ START_TEST (what_is_not_known_cannot_be_come_after)
   g_autoptr (IrisWireStatus) status = client_get_status (client);
   ck_assert_uint_eq (status->accepted, 0);
 }
-END_TEST
 
 /* Whether they wait for their time or for a worker process. */
-START_TEST (a_client_that_goes_fails_the_items_that_depend_on_its_items)
+LOOP_TEST (a_client_that_goes_fails_the_items_that_depend_on_its_items, 0, 2)
 {
   g_autoptr (Client) other = client_hello (irisd->front);
   IrisWireMessage item;
@@ -331,9 +320,8 @@ START_TEST (a_client_that_goes_fails_the_items_that_depend_on_its_items)
   g_autoptr (IrisWireStatus) status = client_get_status (other);
   ck_assert_uint_eq (status->in_flight, 0);
 }
-END_TEST
 
-START_TEST (the_items_of_a_batch_have_numbers_that_follow_each_other)
+TEST (the_items_of_a_batch_have_numbers_that_follow_each_other)
 {
   g_auto (IrisWireBatchBuilder) builder = { 0 };
   iris_wire_batch_builder_init (&builder, NULL);
@@ -373,9 +361,8 @@ START_TEST (the_items_of_a_batch_have_numbers_that_follow_each_other)
     ck_assert_uint_ne (client_receive (client)->type, IRIS_WIRE_ACCEPTED);
   client_call (client, IRIS_WIRE_PING, IRIS_WIRE_PONG);
 }
-END_TEST
 
-START_TEST (terms_that_do_not_fit_are_refused)
+TEST (terms_that_do_not_fit_are_refused)
 {
   submit_with (IRIS_WIRE_KEY_BACKOFF_MS, 1);
   assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
@@ -384,9 +371,8 @@ START_TEST (terms_that_do_not_fit_are_refused)
   submit_with (IRIS_WIRE_KEY_AT_MS, G_MAXUINT64);
   assert_error (client_receive (client), IRIS_WIRE_ERROR_TOO_LARGE);
 }
-END_TEST
 
-START_TEST (an_irisd_that_ends_does_not_wait_for_clocks)
+TEST (an_irisd_that_ends_does_not_wait_for_clocks)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   guint64 running = client_occupy (client, gate, 0);
@@ -409,9 +395,8 @@ START_TEST (an_irisd_that_ends_does_not_wait_for_clocks)
   ck_assert_uint_eq (expect_completion (waiting)->type, IRIS_WIRE_RESULT);
   ck_assert_int_eq (irisd_wait (irisd), 0);
 }
-END_TEST
 
-START_TEST (an_irisd_that_is_stopped_gives_back_all_that_waits)
+TEST (an_irisd_that_is_stopped_gives_back_all_that_waits)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
   client_occupy (client, gate, 0);
@@ -432,10 +417,9 @@ START_TEST (an_irisd_that_is_stopped_gives_back_all_that_waits)
   irisd_free (irisd);
   irisd = NULL;
 }
-END_TEST
 
 /* Of two gateways: each may let the other's items through. */
-START_TEST (nothing_is_lost_when_many_connections_share_a_gate)
+TEST (nothing_is_lost_when_many_connections_share_a_gate)
 {
   enum
   {
@@ -466,9 +450,8 @@ START_TEST (nothing_is_lost_when_many_connections_share_a_gate)
   for (guint i = 0; i < N_CLIENTS; i++)
     client_free (clients[i]);
 }
-END_TEST
 
-START_TEST (busy_names_the_limit_of_client_or_service_and_when_to_come_back)
+TEST (busy_names_the_limit_of_client_or_service_and_when_to_come_back)
 {
   Irisd *limited = irisd_start ("[client]\nitems = 3\n[service sha256]\nrate = 1\n", ONE_WORKER,
                                 NULL);
@@ -510,33 +493,5 @@ START_TEST (busy_names_the_limit_of_client_or_service_and_when_to_come_back)
   client_free (other);
   irisd_finish (limited);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-schedule");
-  TCase *waiting = tcase_create ("waiting");
-  tcase_add_checked_fixture (waiting, set_up, tear_down);
-  tcase_add_test (waiting,
-                  a_delayed_item_does_not_hold_up_what_came_later_nor_runs_before_its_time);
-  tcase_add_test (waiting, a_time_of_day_is_waited_for_and_one_that_has_passed_is_not);
-  tcase_add_test (waiting, higher_priority_comes_first);
-  tcase_add_test (waiting, what_fails_is_tried_again_until_it_does_not);
-  tcase_add_loop_test (waiting, a_run_that_takes_too_long_is_stopped_and_counts_as_failed, 0, 3);
-  tcase_add_test (waiting, a_run_that_ends_in_time_is_not_touched);
-  tcase_add_test (waiting, an_item_that_waits_can_be_cancelled);
-  tcase_add_test (waiting, an_item_that_is_cancelled_is_not_tried_again);
-  tcase_add_test (waiting, an_item_comes_after_others_of_any_connection);
-  tcase_add_test (waiting, only_success_will_do_if_it_was_asked_for);
-  tcase_add_test (waiting, what_is_not_known_cannot_be_come_after);
-  tcase_add_loop_test (waiting, a_client_that_goes_fails_the_items_that_depend_on_its_items, 0, 2);
-  tcase_add_test (waiting, the_items_of_a_batch_have_numbers_that_follow_each_other);
-  tcase_add_test (waiting, terms_that_do_not_fit_are_refused);
-  tcase_add_test (waiting, an_irisd_that_ends_does_not_wait_for_clocks);
-  tcase_add_test (waiting, an_irisd_that_is_stopped_gives_back_all_that_waits);
-  tcase_add_test (waiting, nothing_is_lost_when_many_connections_share_a_gate);
-  tcase_add_test (waiting, busy_names_the_limit_of_client_or_service_and_when_to_come_back);
-  suite_add_tcase (suite, waiting);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-schedule", set_up, tear_down)

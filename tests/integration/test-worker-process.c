@@ -232,7 +232,7 @@ ask (Client *client, const char *service, const char *payload)
     }
 }
 
-START_TEST (many_items_are_served)
+TEST (many_items_are_served)
 {
   start (NULL, 8);
   GThread *thread = g_thread_new ("submitter", submit_many, irisd->front);
@@ -241,9 +241,8 @@ START_TEST (many_items_are_served)
   g_thread_join (thread);
   finish ();
 }
-END_TEST
 
-START_TEST (an_item_tells_all_that_the_client_sent)
+TEST (an_item_tells_all_that_the_client_sent)
 {
   start (NULL, 1);
   g_autoptr (Client) client = client_hello (irisd->front);
@@ -261,7 +260,6 @@ START_TEST (an_item_tells_all_that_the_client_sent)
   ck_assert (message_body_is (&client->message, "describe|x/y|/tmp/caf\xe9|one|1|1"));
   finish ();
 }
-END_TEST
 
 static GByteArray *taken;
 static guint n_progress, n_attempts;
@@ -305,7 +303,7 @@ submit_in_parts (IrisClient *client, const char *n)
     g_main_context_iteration (NULL, TRUE);
 }
 
-START_TEST (parts_come_as_the_client_takes_them)
+TEST (parts_come_as_the_client_takes_them)
 {
   start (NULL, 1);
   g_autoptr (IrisClient) client = iris_client_new (irisd->dir);
@@ -335,7 +333,6 @@ START_TEST (parts_come_as_the_client_takes_them)
   ck_assert (message_body_is (&other->message, "0 0"));
   finish ();
 }
-END_TEST
 
 static gboolean
 was_leased (void)
@@ -343,7 +340,7 @@ was_leased (void)
   return n_leased > 0;
 }
 
-START_TEST (an_answer_that_waits_for_credit_is_stopped_with_its_item)
+LOOP_TEST (an_answer_that_waits_for_credit_is_stopped_with_its_item, 0, 2)
 {
   start (NULL, 1);
   g_autoptr (Client) client = client_hello (irisd->front);
@@ -372,9 +369,8 @@ START_TEST (an_answer_that_waits_for_credit_is_stopped_with_its_item)
   assert_result (ask (client, "shout", "x"));
   finish ();
 }
-END_TEST
 
-START_TEST (what_cannot_be_done_fails_and_may_be_tried_again)
+TEST (what_cannot_be_done_fails_and_may_be_tried_again)
 {
   start ("[limits]\nmax-body=64K\nin-flight-bytes=64K\nmax-output=1K\n", 1);
   g_autoptr (Client) client = client_hello (irisd->front);
@@ -385,9 +381,8 @@ START_TEST (what_cannot_be_done_fails_and_may_be_tried_again)
   ck_assert_ptr_nonnull (strstr (reason, "max-body"));
   finish ();
 }
-END_TEST
 
-START_TEST (a_lease_is_renewed_until_it_is_answered)
+TEST (a_lease_is_renewed_until_it_is_answered)
 {
   start ("[limits]\nlease-ms=600\nlease-attempts=1\n", 1);
   g_autoptr (Client) client = client_hello (irisd->front);
@@ -401,9 +396,8 @@ START_TEST (a_lease_is_renewed_until_it_is_answered)
   assert_result (client_receive_completion (client));
   finish ();
 }
-END_TEST
 
-START_TEST (a_lease_that_is_not_renewed_is_stopped)
+TEST (a_lease_that_is_not_renewed_is_stopped)
 {
   start ("[limits]\nlease-ms=60\nlease-attempts=1\n", 1);
   g_object_set (worker, "renew-leases", FALSE, NULL);
@@ -415,9 +409,8 @@ START_TEST (a_lease_that_is_not_renewed_is_stopped)
   assert_result (ask (client, "shout", "x"));
   finish ();
 }
-END_TEST
 
-START_TEST (cancelling_an_item_stops_it)
+TEST (cancelling_an_item_stops_it)
 {
   start (NULL, 1);
   g_autoptr (Client) client = client_hello (irisd->front);
@@ -431,9 +424,8 @@ START_TEST (cancelling_an_item_stops_it)
   assert_result (ask (client, "shout", "x"));
   finish ();
 }
-END_TEST
 
-START_TEST (stopping_waits_for_what_was_begun)
+TEST (stopping_waits_for_what_was_begun)
 {
   start (NULL, 2);
   g_autoptr (Client) client = client_hello (irisd->front);
@@ -448,9 +440,8 @@ START_TEST (stopping_waits_for_what_was_begun)
   assert_result (client_receive_completion (client));
   finish ();
 }
-END_TEST
 
-START_TEST (an_irisd_that_does_not_know_a_lease_stops_it_and_is_served)
+TEST (an_irisd_that_does_not_know_a_lease_stops_it_and_is_served)
 {
   start (NULL, 1);
   g_autofree char *dir = g_strdup (irisd->dir);
@@ -476,7 +467,6 @@ START_TEST (an_irisd_that_does_not_know_a_lease_stops_it_and_is_served)
   irisd_finish (again);
   irisd_free (irisd);
 }
-END_TEST
 
 /* The time of the answer to a persistent item: so that irisd does not read it, while irisd is away,
  * or when it is back. */
@@ -488,7 +478,7 @@ enum
   N_ANSWERS
 };
 
-START_TEST (a_persistent_item_outlives_a_killed_irisd_and_is_done_once)
+LOOP_TEST (a_persistent_item_outlives_a_killed_irisd_and_is_done_once, 0, N_ANSWERS)
 {
   Home *home = home_new ();
   IrisWireMessage item;
@@ -532,9 +522,8 @@ START_TEST (a_persistent_item_outlives_a_killed_irisd_and_is_done_once)
   irisd_stop (irisd);
   home_free (home);
 }
-END_TEST
 
-START_TEST (an_irisd_that_stays_away_stops_what_it_leased_when_its_time_is_over)
+TEST (an_irisd_that_stays_away_stops_what_it_leased_when_its_time_is_over)
 {
   start ("[limits]\nlease-ms=300\n", 1);
   g_autoptr (Client) client = client_hello (irisd->front);
@@ -552,9 +541,8 @@ START_TEST (an_irisd_that_stays_away_stops_what_it_leased_when_its_time_is_over)
   g_clear_object (&stop);
   irisd_free (irisd);
 }
-END_TEST
 
-START_TEST (an_irisd_that_refuses_ends_the_run)
+TEST (an_irisd_that_refuses_ends_the_run)
 {
   irisd = irisd_start (NULL, TWO_PLACES, NULL);
   worker = iris_worker_process_new (irisd->dir);
@@ -568,28 +556,5 @@ START_TEST (an_irisd_that_refuses_ends_the_run)
   g_clear_object (&worker);
   irisd_finish (irisd);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("worker");
-  TCase *tcase = tcase_create ("worker");
-  tcase_set_timeout (tcase, 0);
-  tcase_add_test (tcase, many_items_are_served);
-  tcase_add_test (tcase, an_item_tells_all_that_the_client_sent);
-  tcase_add_test (tcase, what_cannot_be_done_fails_and_may_be_tried_again);
-  tcase_add_test (tcase, parts_come_as_the_client_takes_them);
-  tcase_add_loop_test (tcase, an_answer_that_waits_for_credit_is_stopped_with_its_item, 0, 2);
-  tcase_add_test (tcase, a_lease_is_renewed_until_it_is_answered);
-  tcase_add_test (tcase, a_lease_that_is_not_renewed_is_stopped);
-  tcase_add_test (tcase, cancelling_an_item_stops_it);
-  tcase_add_test (tcase, stopping_waits_for_what_was_begun);
-  tcase_add_test (tcase, an_irisd_that_does_not_know_a_lease_stops_it_and_is_served);
-  tcase_add_loop_test (tcase, a_persistent_item_outlives_a_killed_irisd_and_is_done_once, 0,
-                       N_ANSWERS);
-  tcase_add_test (tcase, an_irisd_that_stays_away_stops_what_it_leased_when_its_time_is_over);
-  tcase_add_test (tcase, an_irisd_that_refuses_ends_the_run);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("worker", NULL, NULL)

@@ -110,13 +110,12 @@ run_load (IrisScheduler *scheduler, guint64 n_items, IrisShutdown how)
   core_test_check_stats (scheduler);
 }
 
-START_TEST (nothing_is_lost_while_workers_come_and_go)
+LOOP_TEST (nothing_is_lost_while_workers_come_and_go, 0, core_test_n_kinds)
 {
   g_autoptr (IrisScheduler) scheduler = core_test_make (&core_test_kinds[_i]);
 
   run_load (scheduler, N_ITEMS / 10, IRIS_SHUTDOWN_DRAIN);
 }
-END_TEST
 
 static IrisScheduler *
 make_places (IrisDequeKind deque, IrisLayout layout)
@@ -127,7 +126,7 @@ make_places (IrisDequeKind deque, IrisLayout layout)
                        layout, NULL);
 }
 
-START_TEST (many_items_with_each_deque)
+LOOP_TEST (many_items_with_each_deque, 0, 5)
 {
   static const IrisDequeKind kinds[] = { IRIS_DEQUE_CHASE_LEV, IRIS_DEQUE_SPLIT, IRIS_DEQUE_ABP,
                                          IRIS_DEQUE_STEAL_HALF, IRIS_DEQUE_LOCKED };
@@ -135,37 +134,20 @@ START_TEST (many_items_with_each_deque)
 
   run_load (scheduler, N_ITEMS, IRIS_SHUTDOWN_DRAIN);
 }
-END_TEST
 
-START_TEST (affinity_queues_and_shared_deques)
+LOOP_TEST (affinity_queues_and_shared_deques, 0, 2)
 {
   g_autoptr (IrisScheduler) scheduler = make_places (
       IRIS_DEQUE_SPLIT, _i == 0 ? IRIS_LAYOUT_AFFINITY : IRIS_LAYOUT_SHARED);
 
   run_load (scheduler, N_ITEMS / 10, IRIS_SHUTDOWN_DRAIN);
 }
-END_TEST
 
-START_TEST (cancelling_in_the_midst_of_it)
+LOOP_TEST (cancelling_in_the_midst_of_it, 0, 5 * core_test_n_kinds)
 {
   g_autoptr (IrisScheduler) scheduler = core_test_make (&core_test_kinds[_i % core_test_n_kinds]);
 
   run_load (scheduler, N_ITEMS, IRIS_SHUTDOWN_CANCEL);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("stress-active-workers");
-  TCase *all = tcase_create ("all");
-
-  tcase_set_timeout (all, 0);
-  tcase_add_loop_test (all, nothing_is_lost_while_workers_come_and_go, 0, core_test_n_kinds);
-  tcase_add_loop_test (all, many_items_with_each_deque, 0, 5);
-  tcase_add_loop_test (all, affinity_queues_and_shared_deques, 0, 2);
-  tcase_add_loop_test (all, cancelling_in_the_midst_of_it, 0, 5 * core_test_n_kinds);
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("stress-active-workers", NULL, NULL)

@@ -107,7 +107,7 @@ processor_ns (void)
   return now.tv_sec * G_GINT64_CONSTANT (1000000000) + now.tv_nsec;
 }
 
-START_TEST (idle_schedulers_use_no_processor)
+TEST (idle_schedulers_use_no_processor)
 {
   struct pollfd quiet = { .events = POLLIN };
   int pipe_fds[2];
@@ -147,17 +147,5 @@ START_TEST (idle_schedulers_use_no_processor)
   close (pipe_fds[0]);
   close (pipe_fds[1]);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("idle");
-  TCase *all = tcase_create ("all");
-
-  tcase_set_timeout (all, 0);
-  tcase_add_test (all, idle_schedulers_use_no_processor);
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("idle", NULL, NULL)

@@ -123,7 +123,7 @@ check_edges (void)
   ck_assert_uint_gt (n, 100);
 }
 
-START_TEST (every_edge_holds_while_threads_add_them_to_a_graph_that_runs)
+LOOP_TEST (every_edge_holds_while_threads_add_them_to_a_graph_that_runs, 0, core_test_n_kinds)
 {
   g_autoptr (IrisScheduler) scheduler = core_test_make (&core_test_kinds[_i]);
   g_autoptr (IrisIntervalGraph) graph = iris_interval_graph_new (scheduler);
@@ -182,18 +182,5 @@ START_TEST (every_edge_holds_while_threads_add_them_to_a_graph_that_runs)
       iris_lock_unref (locks[i]);
     }
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("intervals");
-  TCase *tests = tcase_create ("intervals");
-
-  tcase_set_timeout (tests, 500);
-  tcase_add_loop_test (tests, every_edge_holds_while_threads_add_them_to_a_graph_that_runs, 0,
-                       core_test_n_kinds);
-  suite_add_tcase (suite, tests);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("intervals", NULL, NULL)

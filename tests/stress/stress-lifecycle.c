@@ -138,7 +138,7 @@ make_and_drop (int kind, int way, int n_rounds)
     }
 }
 
-START_TEST (made_and_dropped_leaves_nothing_behind)
+LOOP_TEST (made_and_dropped_leaves_nothing_behind, 0, core_test_n_kinds)
 {
   for (gsize way = 0; way < G_N_ELEMENTS (ways); way++)
     {
@@ -159,7 +159,6 @@ START_TEST (made_and_dropped_leaves_nothing_behind)
 #endif
     }
 }
-END_TEST
 
 /* Several threads hold a reference each, queue, and drop it; the last one drains. */
 #define N_HOLDERS 3
@@ -173,7 +172,7 @@ queue_and_drop (void *data)
   return NULL;
 }
 
-START_TEST (dropping_the_last_reference_drains_from_any_thread)
+LOOP_TEST (dropping_the_last_reference_drains_from_any_thread, 0, core_test_n_kinds)
 {
   for (int round = 0; round < N_ROUNDS / 5; round++)
     {
@@ -191,20 +190,5 @@ START_TEST (dropping_the_last_reference_drains_from_any_thread)
     }
   core_test_wait_for_threads (n_threads);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("lifecycle");
-  TCase *all = tcase_create ("all");
-
-  tcase_set_timeout (all, 0);
-  tcase_add_checked_fixture (all, setup, NULL);
-  tcase_add_loop_test (all, made_and_dropped_leaves_nothing_behind, 0, core_test_n_kinds);
-  tcase_add_loop_test (all, dropping_the_last_reference_drains_from_any_thread, 0,
-                       core_test_n_kinds);
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("lifecycle", setup, NULL)

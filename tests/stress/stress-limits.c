@@ -158,7 +158,7 @@ push_and_pop (void *data)
   return NULL;
 }
 
-START_TEST (nothing_is_lost_across_the_wrap)
+LOOP_TEST (nothing_is_lost_across_the_wrap, 0, G_N_ELEMENTS (kinds))
 {
   pthread_t threads[N_THREADS];
   Thing *thing;
@@ -179,7 +179,6 @@ START_TEST (nothing_is_lost_across_the_wrap)
       ck_abort_msg ("thing %d was lost", i);
   g_free (things);
 }
-END_TEST
 
 /* --- counters by which schedulers deal -------------------------------------------------------- */
 
@@ -189,7 +188,7 @@ run (gpointer data)
   take (data);
 }
 
-START_TEST (dealing_goes_on_across_the_wrap)
+TEST (dealing_goes_on_across_the_wrap)
 {
   g_autoptr (IrisPlaces) places = iris_places_new_unbound (3, 1);
   g_autoptr (IrisScheduler) scheduler = iris_place_scheduler_new (places);
@@ -209,18 +208,5 @@ START_TEST (dealing_goes_on_across_the_wrap)
   core_test_check_stats (scheduler);
   g_free (things);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("limits");
-  TCase *all = tcase_create ("all");
-
-  tcase_set_timeout (all, 0);
-  tcase_add_loop_test (all, nothing_is_lost_across_the_wrap, 0, G_N_ELEMENTS (kinds));
-  tcase_add_test (all, dealing_goes_on_across_the_wrap);
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("limits", NULL, NULL)

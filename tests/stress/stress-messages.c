@@ -323,25 +323,12 @@ play (const Joint *joint, const Arrangement *arrangement, guint n)
                 load.n_ids, (double) (g_get_monotonic_time () - since) / G_USEC_PER_SEC);
 }
 
-START_TEST (each_message_is_handled_once)
+LOOP_TEST (each_message_is_handled_once, 0, (int) (G_N_ELEMENTS (joints) * arrangement_count ()))
 {
   guint n_arrangements = arrangement_count ();
   Arrangement arrangement = arrangement_get ((guint) _i % n_arrangements);
 
   play (&joints[(guint) _i / n_arrangements], &arrangement, stage_choose_n (12500, 10000000));
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("messages");
-  TCase *all = tcase_create ("all");
-
-  tcase_set_timeout (all, 0);
-  tcase_add_loop_test (all, each_message_is_handled_once, 0,
-                       (int) (G_N_ELEMENTS (joints) * arrangement_count ()));
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("messages", NULL, NULL)

@@ -84,7 +84,7 @@ run_outer (gpointer data)
     }
 }
 
-START_TEST (every_item_runs_once_under_any_policy)
+LOOP_TEST (every_item_runs_once_under_any_policy, 0, 2 * 3 * G_N_ELEMENTS (policies) / 2)
 {
   const char *words = policies[_i % G_N_ELEMENTS (policies)];
   gsize n = (gsize) N_OUTER * (N_INNER + 1);
@@ -118,7 +118,6 @@ START_TEST (every_item_runs_once_under_any_policy)
   g_clear_object (&scheduler);
   g_free ((gpointer) ran);
 }
-END_TEST
 
 /* A place that is stuck */
 
@@ -163,7 +162,7 @@ static const struct
   { "move-cost=2000000+random+one", 4096 },
 };
 
-START_TEST (what_a_stuck_place_has_is_taken_after_all)
+LOOP_TEST (what_a_stuck_place_has_is_taken_after_all, 0, G_N_ELEMENTS (stuck_cases))
 {
   g_autoptr (IrisStats) stats = NULL;
 
@@ -181,7 +180,6 @@ START_TEST (what_a_stuck_place_has_is_taken_after_all)
   ck_assert_uint_ge (stats->total.refusals_lapsed, 1);
   g_clear_object (&scheduler);
 }
-END_TEST
 
 /* Refusing for seconds */
 
@@ -217,7 +215,7 @@ hold_worker (gpointer data)
   *used = processor_ns () - *used;
 }
 
-START_TEST (a_worker_that_refuses_does_not_spin)
+TEST (a_worker_that_refuses_does_not_spin)
 {
   g_autoptr (IrisStats) stats = NULL;
   gint64 used = 0;
@@ -240,21 +238,5 @@ START_TEST (a_worker_that_refuses_does_not_spin)
   close (quiet_pipe[0]);
   close (quiet_pipe[1]);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("refusal");
-  TCase *all = tcase_create ("all");
-
-  tcase_set_timeout (all, 0);
-  tcase_add_loop_test (all, every_item_runs_once_under_any_policy, 0,
-                       2 * 3 * G_N_ELEMENTS (policies) / 2);
-  tcase_add_loop_test (all, what_a_stuck_place_has_is_taken_after_all, 0,
-                       G_N_ELEMENTS (stuck_cases));
-  tcase_add_test (all, a_worker_that_refuses_does_not_spin);
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("refusal", NULL, NULL)

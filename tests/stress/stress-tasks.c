@@ -75,7 +75,7 @@ give (Canceller *self, IrisTask *task)
 }
 
 /* A diamond with groups, in which some fail, some return tasks, and some are cancelled. */
-START_TEST (every_end_is_told_once_and_everything_is_freed)
+TEST (every_end_is_told_once_and_everything_is_freed)
 {
   Canceller canceller = { .over = FALSE };
   GThread *thread = g_thread_new ("canceller", cancel_all, &canceller);
@@ -114,7 +114,6 @@ START_TEST (every_end_is_told_once_and_everything_is_freed)
   g_thread_join (thread);
   core_test_gate_wait (&freed, 4 * (guint64) N_ROUNDS);
 }
-END_TEST
 
 static void
 hand_on (IrisProcess *process, IrisMessage *message, gpointer data)
@@ -128,7 +127,7 @@ add_up (IrisProcess *process, IrisMessage *message, gpointer data)
   atomic_fetch_add_explicit (&sum, (guint64) message->what, memory_order_relaxed);
 }
 
-START_TEST (a_chain_of_processes_keeps_every_message)
+TEST (a_chain_of_processes_keeps_every_message)
 {
   IrisProcess *chain[4];
   guint64 expected = (guint64) N_ITEMS * (N_ITEMS + 1) / 2;
@@ -149,9 +148,8 @@ START_TEST (a_chain_of_processes_keeps_every_message)
   for (guint i = 0; i < G_N_ELEMENTS (chain); i++)
     g_object_unref (chain[i]);
 }
-END_TEST
 
-START_TEST (chains_end_however_they_are_cancelled)
+TEST (chains_end_however_they_are_cancelled)
 {
   for (guint i = 0; i < N_ROUNDS / 4; i++)
     {
@@ -170,19 +168,5 @@ START_TEST (chains_end_however_they_are_cancelled)
       g_object_unref (tail);
     }
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("tasks");
-  TCase *tcase = tcase_create ("tasks");
-
-  tcase_set_timeout (tcase, 0);
-  tcase_add_test (tcase, every_end_is_told_once_and_everything_is_freed);
-  tcase_add_test (tcase, a_chain_of_processes_keeps_every_message);
-  tcase_add_test (tcase, chains_end_however_they_are_cancelled);
-  suite_add_tcase (suite, tcase);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("tasks", NULL, NULL)

@@ -202,30 +202,16 @@ static const IrisDequeKind kinds[] = {
 
 #define N_KINDS (sizeof kinds / sizeof kinds[0])
 
-START_TEST (nearly_empty_deques_lose_nothing)
+LOOP_TEST (nearly_empty_deques_lose_nothing, 0, N_KINDS)
 {
   burst = 3;
   expect_conservation (kinds[_i]);
 }
-END_TEST
 
-START_TEST (growing_and_shrinking_deques_lose_nothing)
+LOOP_TEST (growing_and_shrinking_deques_lose_nothing, 0, N_KINDS)
 {
   burst = 1000;
   expect_conservation (kinds[_i]);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("deque-load");
-  TCase *load = tcase_create ("load");
-
-  tcase_set_timeout (load, 200);
-  tcase_add_loop_test (load, nearly_empty_deques_lose_nothing, 0, N_KINDS);
-  tcase_add_loop_test (load, growing_and_shrinking_deques_lose_nothing, 0, N_KINDS);
-  suite_add_tcase (suite, load);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("deque-load", NULL, NULL)

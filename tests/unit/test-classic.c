@@ -93,12 +93,11 @@ static void (*const names[]) (void) = {
 };
 /* clang-format on */
 
-START_TEST (every_name_is_there)
+TEST (every_name_is_there)
 {
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     ck_assert_msg (names[i] != NULL, "name %u", i);
 }
-END_TEST
 
 /* What the programs of that time waited with. */
 static GMutex *mutex;
@@ -143,7 +142,7 @@ wait_for_all (void)
 }
 
 /* A flood of messages from the main thread. */
-START_TEST (basic)
+TEST (basic)
 {
   IrisScheduler *scheduler = iris_scheduler_new ();
   IrisPort *port = iris_port_new ();
@@ -158,7 +157,6 @@ START_TEST (basic)
   g_object_unref (port);
   g_object_unref (scheduler);
 }
-END_TEST
 
 #define N_FANS 100
 
@@ -175,7 +173,7 @@ fan_out (IrisMessage *message, gpointer data)
   g_object_unref (port);
 }
 
-START_TEST (recursive)
+TEST (recursive)
 {
   IrisScheduler *schedulers[3];
   gint i;
@@ -200,7 +198,6 @@ START_TEST (recursive)
       g_object_unref (schedulers[i]);
     }
 }
-END_TEST
 
 static gint n_inside, n_wrong, n_exclusive, n_concurrent;
 
@@ -223,7 +220,7 @@ handle_concurrent (IrisMessage *message, gpointer data)
 }
 
 /* Readers, writers and an end, on the default scheduler. */
-START_TEST (coordinator)
+TEST (coordinator)
 {
   IrisPort *exclusive = iris_port_new (), *concurrent = iris_port_new ();
   IrisPort *end = iris_port_new ();
@@ -248,7 +245,6 @@ START_TEST (coordinator)
   g_object_unref (concurrent);
   g_object_unref (end);
 }
-END_TEST
 
 static void
 sum_items (IrisMessage *message, gpointer data)
@@ -267,7 +263,7 @@ sum_items (IrisMessage *message, gpointer data)
   count_message (message, data);
 }
 
-START_TEST (messages_carry_items)
+TEST (messages_carry_items)
 {
   IrisPort *port = iris_port_new ();
   IrisMessage *message = iris_message_new_items (1, "text", G_TYPE_STRING, "seven", "number",
@@ -289,7 +285,6 @@ START_TEST (messages_carry_items)
   wait_for_all ();
   g_object_unref (port);
 }
-END_TEST
 
 static void
 unqueue_mine (gpointer data)
@@ -310,7 +305,7 @@ find_mine (IrisScheduler *scheduler,
   return TRUE;
 }
 
-START_TEST (schedulers)
+TEST (schedulers)
 {
   GMainContext *context = g_main_context_new ();
   IrisScheduler *scheduler = iris_gmainscheduler_new (context);
@@ -333,7 +328,6 @@ START_TEST (schedulers)
   g_object_unref (scheduler);
   g_main_context_unref (context);
 }
-END_TEST
 
 static IrisScheduler *expected;
 
@@ -344,7 +338,7 @@ note_scheduler (IrisTask *task, gpointer data)
   count_message (NULL, NULL);
 }
 
-START_TEST (default_schedulers)
+TEST (default_schedulers)
 {
   IrisScheduler *control = iris_scheduler_new_full (1, 1), *got;
   IrisPort *port = iris_port_new ();
@@ -374,9 +368,8 @@ START_TEST (default_schedulers)
   g_object_unref (control);
   g_object_unref (expected);
 }
-END_TEST
 
-START_TEST (ports_and_their_receivers)
+TEST (ports_and_their_receivers)
 {
   IrisPort *port = iris_port_new ();
   IrisReceiver *receiver;
@@ -399,7 +392,6 @@ START_TEST (ports_and_their_receivers)
   iris_receiver_destroy (receiver, FALSE);
   g_object_unref (port);
 }
-END_TEST
 
 /* A service, with the boilerplate of the time. */
 typedef struct
@@ -433,7 +425,7 @@ clerk_init (Clerk *clerk)
 {
 }
 
-START_TEST (service)
+TEST (service)
 {
   IrisService *clerk = g_object_new (clerk_get_type (), NULL);
 
@@ -446,7 +438,6 @@ START_TEST (service)
   iris_service_stop (clerk);
   g_object_unref (clerk);
 }
-END_TEST
 
 static gboolean
 refuse_first (gpointer data, gpointer user_data)
@@ -462,7 +453,7 @@ count_member (IrisRRobin *rrobin, gpointer data, gpointer user_data)
   return TRUE;
 }
 
-START_TEST (containers)
+TEST (containers)
 {
   IrisQueue *queues[2];
   IrisRRobin *rrobin = iris_rrobin_new (4);
@@ -495,7 +486,6 @@ START_TEST (containers)
   iris_rrobin_remove (rrobin, rrobin);
   iris_rrobin_unref (rrobin);
 }
-END_TEST
 
 /* The names in a folder, listed on a worker and shown in the main loop. */
 static void
@@ -544,7 +534,7 @@ show_error (IrisTask *task, gpointer user_data)
   g_main_loop_quit (user_data);
 }
 
-START_TEST (task_ls)
+TEST (task_ls)
 {
   const gchar *folders[] = { "/", "/there/is/no/such/folder" };
   GMainLoop *loop = g_main_loop_new (NULL, FALSE);
@@ -563,28 +553,5 @@ START_TEST (task_ls)
   ck_assert_int_gt (n_handled, 1);
   g_main_loop_unref (loop);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("classic");
-  TCase *all = tcase_create ("all");
-
-  tcase_add_checked_fixture (all, setup, teardown);
-  tcase_set_timeout (all, 120);
-  tcase_add_test (all, every_name_is_there);
-  tcase_add_test (all, basic);
-  tcase_add_test (all, recursive);
-  tcase_add_test (all, coordinator);
-  tcase_add_test (all, messages_carry_items);
-  tcase_add_test (all, schedulers);
-  tcase_add_test (all, default_schedulers);
-  tcase_add_test (all, ports_and_their_receivers);
-  tcase_add_test (all, service);
-  tcase_add_test (all, containers);
-  tcase_add_test (all, task_ls);
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("classic", setup, teardown)

@@ -28,15 +28,14 @@ setup (void)
   iris_eventcount_init (&count);
 }
 
-START_TEST (a_notification_without_a_waiter_leaves_no_token)
+TEST (a_notification_without_a_waiter_leaves_no_token)
 {
   iris_eventcount_notify_one (&count);
   iris_eventcount_notify_all (&count);
   ck_assert_uint_eq (word (), 0);
 }
-END_TEST
 
-START_TEST (a_waiter_that_was_called_before_it_sleeps_does_not_sleep)
+TEST (a_waiter_that_was_called_before_it_sleeps_does_not_sleep)
 {
   iris_eventcount_prepare (&count);
   iris_eventcount_notify_one (&count);
@@ -44,9 +43,8 @@ START_TEST (a_waiter_that_was_called_before_it_sleeps_does_not_sleep)
   ck_assert (iris_eventcount_wait (&count, IRIS_EVENTCOUNT_FOREVER));
   ck_assert_uint_eq (word (), 0);
 }
-END_TEST
 
-START_TEST (one_call_is_for_one_and_no_sleeper_is_called_twice)
+TEST (one_call_is_for_one_and_no_sleeper_is_called_twice)
 {
   iris_eventcount_prepare (&count);
   iris_eventcount_prepare (&count);
@@ -57,10 +55,9 @@ START_TEST (one_call_is_for_one_and_no_sleeper_is_called_twice)
   iris_eventcount_notify_one (&count);
   ck_assert_uint_eq (word (), 2 * IRIS_EVENTCOUNT_CALLED);
 }
-END_TEST
 
 /* The call is for the one that stays. */
-START_TEST (a_waiter_that_cancels_leaves_the_token_to_a_sleeper)
+TEST (a_waiter_that_cancels_leaves_the_token_to_a_sleeper)
 {
   iris_eventcount_prepare (&count);
   iris_eventcount_prepare (&count);
@@ -69,18 +66,16 @@ START_TEST (a_waiter_that_cancels_leaves_the_token_to_a_sleeper)
   ck_assert_uint_eq (word (), IRIS_EVENTCOUNT_CALLED);
   ck_assert (iris_eventcount_wait (&count, IRIS_EVENTCOUNT_FOREVER));
 }
-END_TEST
 
-START_TEST (the_last_waiter_to_cancel_leaves_no_token_behind)
+TEST (the_last_waiter_to_cancel_leaves_no_token_behind)
 {
   iris_eventcount_prepare (&count);
   iris_eventcount_notify_one (&count);
   iris_eventcount_cancel (&count);
   ck_assert_uint_eq (word (), 0);
 }
-END_TEST
 
-START_TEST (a_deadline_that_has_passed_ends_the_wait)
+TEST (a_deadline_that_has_passed_ends_the_wait)
 {
   iris_eventcount_prepare (&count);
   ck_assert (!iris_eventcount_wait (&count, -1));
@@ -88,7 +83,6 @@ START_TEST (a_deadline_that_has_passed_ends_the_wait)
   ck_assert (!iris_eventcount_wait (&count, g_get_monotonic_time () + 1000));
   ck_assert_uint_eq (word (), 0);
 }
-END_TEST
 
 /* Two threads hand one ball to and fro; each sleeps, at an eventcount of its own, until it has it.
  * One lost call, and the test does not end. */
@@ -126,7 +120,7 @@ play (gpointer data)
   return NULL;
 }
 
-START_TEST (no_call_is_lost_between_two_players)
+TEST (no_call_is_lost_between_two_players)
 {
   GThread *other;
 
@@ -139,24 +133,5 @@ START_TEST (no_call_is_lost_between_two_players)
   ck_assert_uint_eq (atomic_load (&players[0].word), 0);
   ck_assert_uint_eq (atomic_load (&players[1].word), 0);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("eventcount");
-  TCase *tcase = tcase_create ("eventcount");
-
-  tcase_set_timeout (tcase, 100);
-  tcase_add_checked_fixture (tcase, setup, NULL);
-  tcase_add_test (tcase, a_notification_without_a_waiter_leaves_no_token);
-  tcase_add_test (tcase, a_waiter_that_was_called_before_it_sleeps_does_not_sleep);
-  tcase_add_test (tcase, one_call_is_for_one_and_no_sleeper_is_called_twice);
-  tcase_add_test (tcase, a_waiter_that_cancels_leaves_the_token_to_a_sleeper);
-  tcase_add_test (tcase, the_last_waiter_to_cancel_leaves_no_token_behind);
-  tcase_add_test (tcase, a_deadline_that_has_passed_ends_the_wait);
-  tcase_add_test (tcase, no_call_is_lost_between_two_players);
-  suite_add_tcase (suite, tcase);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("eventcount", setup, NULL)

@@ -6,7 +6,7 @@
 
 #include <iris/base/memory/iris-llist-private.h>
 
-START_TEST (an_empty_list_gives_nothing)
+TEST (an_empty_list_gives_nothing)
 {
   IrisLlist list = { NULL };
 
@@ -14,9 +14,8 @@ START_TEST (an_empty_list_gives_nothing)
   ck_assert_ptr_null (iris_llist_take_all (&list));
   ck_assert_ptr_null (iris_llist_reverse (NULL));
 }
-END_TEST
 
-START_TEST (a_push_tells_whether_the_list_was_empty)
+TEST (a_push_tells_whether_the_list_was_empty)
 {
   IrisLlist list = { NULL };
   IrisLlistNode a, b;
@@ -27,9 +26,8 @@ START_TEST (a_push_tells_whether_the_list_was_empty)
   ck_assert_ptr_nonnull (iris_llist_take_all (&list));
   ck_assert (iris_llist_push (&list, &a));
 }
-END_TEST
 
-START_TEST (all_come_at_once_newest_first_and_turn_around)
+TEST (all_come_at_once_newest_first_and_turn_around)
 {
   IrisLlist list = { NULL };
   IrisLlistNode nodes[5];
@@ -50,7 +48,6 @@ START_TEST (all_come_at_once_newest_first_and_turn_around)
     ck_assert_ptr_eq (node, &nodes[n++]);
   ck_assert_int_eq (n, 5);
 }
-END_TEST
 
 /* The list that this one is not: Treiber's stack, popped one by one with a bare pointer. A pop is
  * two steps, so that another thread's doings fit in between. */
@@ -87,7 +84,7 @@ bare_pop (IrisLlist *list)
 }
 
 /* A pop is interrupted; meanwhile its head and the next are taken, and the head comes back. */
-START_TEST (a_bare_pop_hands_a_node_out_twice)
+TEST (a_bare_pop_hands_a_node_out_twice)
 {
   IrisLlist list = { NULL };
   IrisLlistNode a, b;
@@ -105,9 +102,8 @@ START_TEST (a_bare_pop_hands_a_node_out_twice)
   ck_assert_ptr_eq (bare_pop_swap (&list, &interrupted), &a);
   ck_assert_ptr_eq (bare_pop (&list), &b);
 }
-END_TEST
 
-START_TEST (taking_all_is_right_under_the_schedule_that_breaks_a_bare_pop)
+TEST (taking_all_is_right_under_the_schedule_that_breaks_a_bare_pop)
 {
   IrisLlist list = { NULL };
   IrisLlistNode a, b;
@@ -127,11 +123,10 @@ START_TEST (taking_all_is_right_under_the_schedule_that_breaks_a_bare_pop)
   ck_assert_ptr_null (chain->next);
   ck_assert (iris_llist_is_empty (&list));
 }
-END_TEST
 
 /* A push is interrupted between reading the head and swapping it; the same head comes back with
  * another list behind it. */
-START_TEST (a_push_onto_a_head_that_left_and_came_back_loses_nothing)
+TEST (a_push_onto_a_head_that_left_and_came_back_loses_nothing)
 {
   IrisLlist list = { NULL };
   IrisLlistNode a, b, c, d;
@@ -154,21 +149,5 @@ START_TEST (a_push_onto_a_head_that_left_and_came_back_loses_nothing)
   ck_assert_ptr_eq (chain->next->next, &c);
   ck_assert_ptr_null (chain->next->next->next);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("llist");
-  TCase *all = tcase_create ("all");
-
-  tcase_add_test (all, an_empty_list_gives_nothing);
-  tcase_add_test (all, a_push_tells_whether_the_list_was_empty);
-  tcase_add_test (all, all_come_at_once_newest_first_and_turn_around);
-  tcase_add_test (all, a_bare_pop_hands_a_node_out_twice);
-  tcase_add_test (all, taking_all_is_right_under_the_schedule_that_breaks_a_bare_pop);
-  tcase_add_test (all, a_push_onto_a_head_that_left_and_came_back_loses_nothing);
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("llist", NULL, NULL)

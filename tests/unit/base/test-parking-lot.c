@@ -79,7 +79,7 @@ wake_up (int i)
   ck_assert (iris_parking_lot_sleep (&parking_lot, &parkers[i]));
 }
 
-START_TEST (what_is_published_between_prepare_and_sleep_is_not_lost)
+LOOP_TEST (what_is_published_between_prepare_and_sleep_is_not_lost, 0, 2)
 {
   open_parking_lot (1, 1);
   ck_assert (iris_parking_lot_begin_search (&parking_lot, &parkers[0]));
@@ -95,7 +95,6 @@ START_TEST (what_is_published_between_prepare_and_sleep_is_not_lost)
   check_words (1, 0);
   iris_parking_lot_clear (&parking_lot);
 }
-END_TEST
 
 static void *
 sleep_in_a_thread (void *data)
@@ -124,7 +123,7 @@ wait_until_confirmed (unsigned n)
     }
 }
 
-START_TEST (what_is_published_behind_sleep_wakes_the_sleeper)
+LOOP_TEST (what_is_published_behind_sleep_wakes_the_sleeper, 0, 2)
 {
   pthread_t thread;
   void *result;
@@ -139,9 +138,8 @@ START_TEST (what_is_published_behind_sleep_wakes_the_sleeper)
   ck_assert_uint_eq (parking_lot.n_confirmed, 0);
   iris_parking_lot_clear (&parking_lot);
 }
-END_TEST
 
-START_TEST (a_worker_that_sees_work_after_all_cancels_and_searches)
+TEST (a_worker_that_sees_work_after_all_cancels_and_searches)
 {
   open_parking_lot (1, 2);
   fall_asleep (0);
@@ -156,9 +154,8 @@ START_TEST (a_worker_that_sees_work_after_all_cancels_and_searches)
   ck_assert (!is_woken (1));
   iris_parking_lot_clear (&parking_lot);
 }
-END_TEST
 
-START_TEST (cancel_after_a_wake_counts_the_searcher_once)
+TEST (cancel_after_a_wake_counts_the_searcher_once)
 {
   open_parking_lot (1, 2);
   fall_asleep (0);
@@ -175,9 +172,8 @@ START_TEST (cancel_after_a_wake_counts_the_searcher_once)
   check_words (0, 1);
   iris_parking_lot_clear (&parking_lot);
 }
-END_TEST
 
-START_TEST (new_work_wakes_one_and_none_while_one_searches)
+TEST (new_work_wakes_one_and_none_while_one_searches)
 {
   open_parking_lot (1, 4);
   for (int i = 0; i < 3; i++)
@@ -194,9 +190,8 @@ START_TEST (new_work_wakes_one_and_none_while_one_searches)
   check_words (1, 2);
   iris_parking_lot_clear (&parking_lot);
 }
-END_TEST
 
-START_TEST (wakes_go_on_in_a_chain)
+TEST (wakes_go_on_in_a_chain)
 {
   open_parking_lot (1, 4);
   for (int i = 0; i < 4; i++)
@@ -217,9 +212,8 @@ START_TEST (wakes_go_on_in_a_chain)
   check_words (0, 0);
   iris_parking_lot_clear (&parking_lot);
 }
-END_TEST
 
-START_TEST (only_the_last_searcher_must_look_again)
+TEST (only_the_last_searcher_must_look_again)
 {
   open_parking_lot (1, 4);
   ck_assert (iris_parking_lot_begin_search (&parking_lot, &parkers[0]));
@@ -233,9 +227,8 @@ START_TEST (only_the_last_searcher_must_look_again)
   check_words (0, 1);
   iris_parking_lot_clear (&parking_lot);
 }
-END_TEST
 
-START_TEST (the_last_searcher_of_a_place_looks_though_others_search_elsewhere)
+TEST (the_last_searcher_of_a_place_looks_though_others_search_elsewhere)
 {
   open_parking_lot (2, 2);
   ck_assert (iris_parking_lot_begin_search (&parking_lot, &parkers[0]));
@@ -251,9 +244,8 @@ START_TEST (the_last_searcher_of_a_place_looks_though_others_search_elsewhere)
   ck_assert_uint_eq (n_searching (), 2);
   iris_parking_lot_clear (&parking_lot);
 }
-END_TEST
 
-START_TEST (strict_work_wakes_at_its_place_alone)
+TEST (strict_work_wakes_at_its_place_alone)
 {
   open_parking_lot (2, 1);
   fall_asleep (0);
@@ -268,9 +260,8 @@ START_TEST (strict_work_wakes_at_its_place_alone)
   ck_assert (is_woken (1));
   iris_parking_lot_clear (&parking_lot);
 }
-END_TEST
 
-START_TEST (strict_work_wakes_though_a_worker_searches_elsewhere)
+TEST (strict_work_wakes_though_a_worker_searches_elsewhere)
 {
   open_parking_lot (2, 1);
   fall_asleep (0);
@@ -281,9 +272,8 @@ START_TEST (strict_work_wakes_though_a_worker_searches_elsewhere)
   ck_assert (is_woken (0));
   iris_parking_lot_clear (&parking_lot);
 }
-END_TEST
 
-START_TEST (shared_work_wakes_at_its_place_or_the_next_that_sleeps)
+TEST (shared_work_wakes_at_its_place_or_the_next_that_sleeps)
 {
   open_parking_lot (4, 1);
   for (int i = 0; i < 3; i++)
@@ -298,9 +288,8 @@ START_TEST (shared_work_wakes_at_its_place_or_the_next_that_sleeps)
   ck_assert (!is_woken (2));
   iris_parking_lot_clear (&parking_lot);
 }
-END_TEST
 
-START_TEST (at_most_half_of_the_workers_search_of_their_own_accord)
+TEST (at_most_half_of_the_workers_search_of_their_own_accord)
 {
   open_parking_lot (1, 4);
   ck_assert (iris_parking_lot_begin_search (&parking_lot, &parkers[0]));
@@ -315,17 +304,15 @@ START_TEST (at_most_half_of_the_workers_search_of_their_own_accord)
   ck_assert (iris_parking_lot_begin_search (&parking_lot, &parkers[3]));
   iris_parking_lot_clear (&parking_lot);
 }
-END_TEST
 
-START_TEST (a_single_worker_may_search)
+TEST (a_single_worker_may_search)
 {
   open_parking_lot (1, 1);
   ck_assert (iris_parking_lot_begin_search (&parking_lot, &parkers[0]));
   iris_parking_lot_clear (&parking_lot);
 }
-END_TEST
 
-START_TEST (closing_ends_all_when_all_are_without_work_at_once)
+TEST (closing_ends_all_when_all_are_without_work_at_once)
 {
   pthread_t thread;
   void *result;
@@ -359,10 +346,9 @@ START_TEST (closing_ends_all_when_all_are_without_work_at_once)
   check_words (2, 0);
   iris_parking_lot_clear (&parking_lot);
 }
-END_TEST
 
 /* Linked is not enough: a worker that has announced its sleep may still see work. */
-START_TEST (closing_waits_for_a_worker_that_has_not_looked_yet)
+TEST (closing_waits_for_a_worker_that_has_not_looked_yet)
 {
   pthread_t thread;
   void *result;
@@ -383,10 +369,9 @@ START_TEST (closing_waits_for_a_worker_that_has_not_looked_yet)
   ck_assert_ptr_eq (result, &parkers[0]);
   iris_parking_lot_clear (&parking_lot);
 }
-END_TEST
 
 /* What comes between a worker's last look and its sleep takes its confirmation away. */
-START_TEST (closing_does_not_count_a_worker_that_was_woken_before_it_slept)
+TEST (closing_does_not_count_a_worker_that_was_woken_before_it_slept)
 {
   open_parking_lot (1, 1);
   iris_parking_lot_close (&parking_lot);
@@ -400,9 +385,8 @@ START_TEST (closing_does_not_count_a_worker_that_was_woken_before_it_slept)
   ck_assert (!iris_parking_lot_sleep (&parking_lot, &parkers[0]));
   iris_parking_lot_clear (&parking_lot);
 }
-END_TEST
 
-START_TEST (closing_a_parking_lot_in_which_a_worker_is_about_to_sleep_does_not_leave_it_there)
+TEST (closing_a_parking_lot_in_which_a_worker_is_about_to_sleep_does_not_leave_it_there)
 {
   open_parking_lot (1, 1);
   fall_asleep (0);
@@ -412,33 +396,5 @@ START_TEST (closing_a_parking_lot_in_which_a_worker_is_about_to_sleep_does_not_l
   ck_assert (!iris_parking_lot_sleep (&parking_lot, &parkers[0]));
   iris_parking_lot_clear (&parking_lot);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("parking-lot");
-  TCase *all = tcase_create ("all");
-
-  tcase_add_loop_test (all, what_is_published_between_prepare_and_sleep_is_not_lost, 0, 2);
-  tcase_add_loop_test (all, what_is_published_behind_sleep_wakes_the_sleeper, 0, 2);
-  tcase_add_test (all, a_worker_that_sees_work_after_all_cancels_and_searches);
-  tcase_add_test (all, cancel_after_a_wake_counts_the_searcher_once);
-  tcase_add_test (all, new_work_wakes_one_and_none_while_one_searches);
-  tcase_add_test (all, wakes_go_on_in_a_chain);
-  tcase_add_test (all, only_the_last_searcher_must_look_again);
-  tcase_add_test (all, the_last_searcher_of_a_place_looks_though_others_search_elsewhere);
-  tcase_add_test (all, strict_work_wakes_at_its_place_alone);
-  tcase_add_test (all, strict_work_wakes_though_a_worker_searches_elsewhere);
-  tcase_add_test (all, shared_work_wakes_at_its_place_or_the_next_that_sleeps);
-  tcase_add_test (all, at_most_half_of_the_workers_search_of_their_own_accord);
-  tcase_add_test (all, a_single_worker_may_search);
-  tcase_add_test (all, closing_ends_all_when_all_are_without_work_at_once);
-  tcase_add_test (all, closing_waits_for_a_worker_that_has_not_looked_yet);
-  tcase_add_test (all, closing_does_not_count_a_worker_that_was_woken_before_it_slept);
-  tcase_add_test (
-      all, closing_a_parking_lot_in_which_a_worker_is_about_to_sleep_does_not_leave_it_there);
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("parking-lot", NULL, NULL)

@@ -6,7 +6,7 @@
 
 #include <iris/base/iris-random-private.h>
 
-START_TEST (no_seed_gets_stuck)
+TEST (no_seed_gets_stuck)
 {
   static const uint64_t seeds[] = { 0, 1, 2, UINT32_MAX, UINT64_MAX };
 
@@ -24,9 +24,8 @@ START_TEST (no_seed_gets_stuck)
       ck_assert_uint_ne (random.state, 0);
     }
 }
-END_TEST
 
-START_TEST (workers_do_not_go_in_step)
+TEST (workers_do_not_go_in_step)
 {
   IrisRandom a, b;
   int same = 0;
@@ -38,9 +37,8 @@ START_TEST (workers_do_not_go_in_step)
     same += iris_random_below (&a, 64) == iris_random_below (&b, 64);
   ck_assert_int_lt (same, 100);
 }
-END_TEST
 
-START_TEST (numbers_stay_below_the_bound_and_reach_all_of_it)
+TEST (numbers_stay_below_the_bound_and_reach_all_of_it)
 {
   IrisRandom random;
   int hits[7] = { 0 };
@@ -61,18 +59,5 @@ START_TEST (numbers_stay_below_the_bound_and_reach_all_of_it)
       ck_assert_int_lt (hits[i], 1150);
     }
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("random");
-  TCase *all = tcase_create ("all");
-
-  tcase_add_test (all, no_seed_gets_stuck);
-  tcase_add_test (all, workers_do_not_go_in_step);
-  tcase_add_test (all, numbers_stay_below_the_bound_and_reach_all_of_it);
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("random", NULL, NULL)

@@ -93,7 +93,7 @@ count_chunks (IrisSlab *slab)
   return n;
 }
 
-START_TEST (objects_are_aligned_and_do_not_overlap)
+LOOP_TEST (objects_are_aligned_and_do_not_overlap, 0, IRIS_SLAB_N_CLASSES)
 {
   IrisSlabClass klass = (IrisSlabClass) _i;
   Objects *objects = objects_new (klass, N_OBJECTS);
@@ -110,9 +110,8 @@ START_TEST (objects_are_aligned_and_do_not_overlap)
   objects_free (objects);
   free (objects);
 }
-END_TEST
 
-START_TEST (the_owner_gets_back_what_it_freed_last)
+LOOP_TEST (the_owner_gets_back_what_it_freed_last, 0, IRIS_SLAB_N_CLASSES)
 {
   IrisSlabClass klass = (IrisSlabClass) _i;
   IrisSlab *home_a, *home_b, *home;
@@ -129,7 +128,6 @@ START_TEST (the_owner_gets_back_what_it_freed_last)
   iris_slab_free (klass, home, a);
   iris_slab_free (klass, home, b);
 }
-END_TEST
 
 static void *
 free_abroad_and_alloc (void *data)
@@ -149,7 +147,7 @@ free_abroad_and_alloc (void *data)
   return NULL;
 }
 
-START_TEST (what_others_free_travels_home_before_new_memory_is_taken)
+LOOP_TEST (what_others_free_travels_home_before_new_memory_is_taken, 0, IRIS_SLAB_N_CLASSES)
 {
   IrisSlabClass klass = (IrisSlabClass) _i;
   Objects *first = objects_new (klass, N_OBJECTS);
@@ -172,9 +170,8 @@ START_TEST (what_others_free_travels_home_before_new_memory_is_taken)
   free (second);
   free (rest);
 }
-END_TEST
 
-START_TEST (the_slabs_of_a_thread_that_ended_are_adopted)
+LOOP_TEST (the_slabs_of_a_thread_that_ended_are_adopted, 0, IRIS_SLAB_N_CLASSES)
 {
   IrisSlabClass klass = (IrisSlabClass) _i;
   Objects *first = objects_new (klass, 100);
@@ -192,9 +189,8 @@ START_TEST (the_slabs_of_a_thread_that_ended_are_adopted)
   free (first);
   free (second);
 }
-END_TEST
 
-START_TEST (threads_that_come_and_go_need_no_new_memory)
+LOOP_TEST (threads_that_come_and_go_need_no_new_memory, 0, IRIS_SLAB_N_CLASSES)
 {
   IrisSlabClass klass = (IrisSlabClass) _i;
   Objects *objects = objects_new (klass, 100);
@@ -214,7 +210,6 @@ START_TEST (threads_that_come_and_go_need_no_new_memory)
   ck_assert_int_eq (count_chunks (home), n_chunks);
   free (objects);
 }
-END_TEST
 
 static pthread_key_t late_key;
 
@@ -246,7 +241,7 @@ count_on_the_way_home (IrisSlab *slab)
 
 /* Thread-specific destructors run in no promised order: one may free an object after the slabs of
  * its thread were put aside. */
-START_TEST (an_object_may_be_freed_while_its_thread_ends)
+LOOP_TEST (an_object_may_be_freed_while_its_thread_ends, 0, IRIS_SLAB_N_CLASSES)
 {
   IrisSlabClass klass = (IrisSlabClass) _i;
   Objects *first = objects_new (klass, 10);
@@ -266,22 +261,5 @@ START_TEST (an_object_may_be_freed_while_its_thread_ends)
   free (first);
   free (second);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("slab");
-  TCase *all = tcase_create ("all");
-
-  tcase_add_loop_test (all, objects_are_aligned_and_do_not_overlap, 0, IRIS_SLAB_N_CLASSES);
-  tcase_add_loop_test (all, the_owner_gets_back_what_it_freed_last, 0, IRIS_SLAB_N_CLASSES);
-  tcase_add_loop_test (all, what_others_free_travels_home_before_new_memory_is_taken, 0,
-                       IRIS_SLAB_N_CLASSES);
-  tcase_add_loop_test (all, the_slabs_of_a_thread_that_ended_are_adopted, 0, IRIS_SLAB_N_CLASSES);
-  tcase_add_loop_test (all, threads_that_come_and_go_need_no_new_memory, 0, IRIS_SLAB_N_CLASSES);
-  tcase_add_loop_test (all, an_object_may_be_freed_while_its_thread_ends, 0, IRIS_SLAB_N_CLASSES);
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("slab", NULL, NULL)

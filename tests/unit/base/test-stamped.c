@@ -36,7 +36,7 @@ teardown (void)
   iris_free_list_core_clear (&list);
 }
 
-START_TEST (index_and_stamp_do_not_touch_each_other)
+TEST (index_and_stamp_do_not_touch_each_other)
 {
   IrisStamped value = iris_stamped (UINT32_MAX, 7);
 
@@ -46,9 +46,8 @@ START_TEST (index_and_stamp_do_not_touch_each_other)
   ck_assert_uint_eq (iris_stamped_index (value), 9);
   ck_assert_uint_eq (iris_stamped_stamp (value), 0);
 }
-END_TEST
 
-START_TEST (a_swap_sees_a_change_that_was_undone)
+TEST (a_swap_sees_a_change_that_was_undone)
 {
   IrisStampedCell cell;
   IrisStamped first = iris_stamped (1, 0), seen = first;
@@ -63,10 +62,9 @@ START_TEST (a_swap_sees_a_change_that_was_undone)
   ck_assert_uint_eq (iris_stamped_index (seen), 1);
   ck_assert_uint_eq (iris_stamped_stamp (seen), 2);
 }
-END_TEST
 
 /* Across the seams of many chunks. */
-START_TEST (every_number_has_a_node_of_its_own_that_stays)
+TEST (every_number_has_a_node_of_its_own_that_stays)
 {
   enum
   {
@@ -90,9 +88,8 @@ START_TEST (every_number_has_a_node_of_its_own_that_stays)
       ck_assert_uint_eq (nodes[i]->mark, i);
     }
 }
-END_TEST
 
-START_TEST (the_last_number_of_an_arena_is_in_its_last_chunk)
+TEST (the_last_number_of_an_arena_is_in_its_last_chunk)
 {
   uint32_t first;
 
@@ -103,9 +100,8 @@ START_TEST (the_last_number_of_an_arena_is_in_its_last_chunk)
   ck_assert_uint_eq (iris_arena_locate (IRIS_ARENA_FIRST, &first), 1);
   ck_assert_uint_eq (first, IRIS_ARENA_FIRST);
 }
-END_TEST
 
-START_TEST (what_was_given_back_is_handed_out_first_and_newest_first)
+TEST (what_was_given_back_is_handed_out_first_and_newest_first)
 {
   bool fresh;
   uint32_t one = iris_free_list_core_get (&list, &fresh);
@@ -119,9 +115,8 @@ START_TEST (what_was_given_back_is_handed_out_first_and_newest_first)
   ck_assert_uint_eq (iris_free_list_core_get (&list, &fresh), 3);
   ck_assert (fresh);
 }
-END_TEST
 
-START_TEST (a_full_arena_says_so_and_takes_back)
+TEST (a_full_arena_says_so_and_takes_back)
 {
   bool fresh;
 
@@ -132,9 +127,8 @@ START_TEST (a_full_arena_says_so_and_takes_back)
   iris_free_list_core_put (&list, 1);
   ck_assert_uint_eq (iris_free_list_core_get (&list, &fresh), 1);
 }
-END_TEST
 
-START_TEST (without_memory_a_stack_refuses_and_keeps_what_it_has)
+TEST (without_memory_a_stack_refuses_and_keeps_what_it_has)
 {
   uint32_t n = 0;
 
@@ -151,9 +145,8 @@ START_TEST (without_memory_a_stack_refuses_and_keeps_what_it_has)
     ck_assert_ptr_eq (iris_stack_core_pop (&stack), &items[n % 8]);
   ck_assert (iris_stack_core_is_empty (&stack));
 }
-END_TEST
 
-START_TEST (the_newest_comes_first)
+TEST (the_newest_comes_first)
 {
   ck_assert (iris_stack_core_is_empty (&stack));
   ck_assert_ptr_null (iris_stack_core_pop (&stack));
@@ -164,9 +157,8 @@ START_TEST (the_newest_comes_first)
     ck_assert_ptr_eq (iris_stack_core_pop (&stack), &items[i]);
   ck_assert_ptr_null (iris_stack_core_pop (&stack));
 }
-END_TEST
 
-START_TEST (a_stack_works_across_the_wrap_of_its_stamps)
+TEST (a_stack_works_across_the_wrap_of_its_stamps)
 {
   iris_stack_core_clear (&stack);
   iris_stack_core_init (&stack, LATE_STAMP);
@@ -179,9 +171,8 @@ START_TEST (a_stack_works_across_the_wrap_of_its_stamps)
     }
   ck_assert_uint_eq (iris_stamped_stamp (iris_stamped_load (&stack.lifo.top)), 4 * 8 - 2);
 }
-END_TEST
 
-START_TEST (only_pops_use_stamps_up)
+TEST (only_pops_use_stamps_up)
 {
   for (int i = 0; i < 8; i++)
     iris_stack_core_push (&stack, &items[i]);
@@ -189,26 +180,5 @@ START_TEST (only_pops_use_stamps_up)
   iris_stack_core_pop (&stack);
   ck_assert_uint_eq (iris_stamped_stamp (iris_stamped_load (&stack.lifo.top)), 1);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("stamped");
-  TCase *tcase = tcase_create ("stamped");
-
-  tcase_add_checked_fixture (tcase, setup, teardown);
-  tcase_add_test (tcase, index_and_stamp_do_not_touch_each_other);
-  tcase_add_test (tcase, a_swap_sees_a_change_that_was_undone);
-  tcase_add_test (tcase, every_number_has_a_node_of_its_own_that_stays);
-  tcase_add_test (tcase, the_last_number_of_an_arena_is_in_its_last_chunk);
-  tcase_add_test (tcase, what_was_given_back_is_handed_out_first_and_newest_first);
-  tcase_add_test (tcase, a_full_arena_says_so_and_takes_back);
-  tcase_add_test (tcase, without_memory_a_stack_refuses_and_keeps_what_it_has);
-  tcase_add_test (tcase, the_newest_comes_first);
-  tcase_add_test (tcase, a_stack_works_across_the_wrap_of_its_stamps);
-  tcase_add_test (tcase, only_pops_use_stamps_up);
-  suite_add_tcase (suite, tcase);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("stamped", setup, teardown)

@@ -28,15 +28,14 @@ send_all (gint64 now, guint64 serial)
   return n;
 }
 
-START_TEST (nothing_is_sent_before_irisd_said)
+TEST (nothing_is_sent_before_irisd_said)
 {
   iris_client_backoff_refused (&pace, START, 20, 0);
   ck_assert_uint_eq (iris_client_backoff_allows (&pace, START + 20 * MS - 1), 0);
   ck_assert_uint_eq (iris_client_backoff_allows (&pace, START + 20 * MS), 1);
 }
-END_TEST
 
-START_TEST (what_is_refused_together_counts_once)
+TEST (what_is_refused_together_counts_once)
 {
   for (guint i = 0; i < 1000; i++)
     iris_client_backoff_refused (&pace, START, 20, 0);
@@ -44,9 +43,8 @@ START_TEST (what_is_refused_together_counts_once)
   ck_assert_int_eq (pace.since, START);
   ck_assert_int_eq (pace.resume_at, START + 20 * MS);
 }
-END_TEST
 
-START_TEST (pauses_grow_while_irisd_refuses_and_end_somewhere)
+TEST (pauses_grow_while_irisd_refuses_and_end_somewhere)
 {
   gint64 now = START, last = 0;
   for (guint i = 0; i < 20; i++)
@@ -62,16 +60,14 @@ START_TEST (pauses_grow_while_irisd_refuses_and_end_somewhere)
   iris_client_backoff_refused (&pace, now, 5000, 0);
   ck_assert_int_eq (pace.resume_at - now, 5000 * MS);
 }
-END_TEST
 
-START_TEST (chance_makes_a_pause_longer_and_never_shorter)
+TEST (chance_makes_a_pause_longer_and_never_shorter)
 {
   iris_client_backoff_refused (&pace, START, 20, 1);
   ck_assert_int_eq (pace.resume_at, START + 30 * MS);
 }
-END_TEST
 
-START_TEST (what_was_taken_lets_twice_as_much_go_until_credit_alone_decides)
+TEST (what_was_taken_lets_twice_as_much_go_until_credit_alone_decides)
 {
   guint64 serial = 0;
   guint n = 1, sent;
@@ -87,9 +83,8 @@ START_TEST (what_was_taken_lets_twice_as_much_go_until_credit_alone_decides)
   ck_assert_uint_gt (n, 1024);
   ck_assert_int_eq (pace.since, 0);
 }
-END_TEST
 
-START_TEST (an_answer_from_before_a_refusal_says_nothing)
+TEST (an_answer_from_before_a_refusal_says_nothing)
 {
   iris_client_backoff_refused (&pace, START, 20, 0);
   send_all (START + 20 * MS, 7);
@@ -98,20 +93,5 @@ START_TEST (an_answer_from_before_a_refusal_says_nothing)
   ck_assert_uint_eq (pace.pause_ms, 40);
   ck_assert_int_eq (pace.since, START);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("client-backoff");
-  TCase *tcase = tcase_create ("pace");
-  tcase_add_checked_fixture (tcase, set_up, NULL);
-  tcase_add_test (tcase, nothing_is_sent_before_irisd_said);
-  tcase_add_test (tcase, what_is_refused_together_counts_once);
-  tcase_add_test (tcase, pauses_grow_while_irisd_refuses_and_end_somewhere);
-  tcase_add_test (tcase, chance_makes_a_pause_longer_and_never_shorter);
-  tcase_add_test (tcase, what_was_taken_lets_twice_as_much_go_until_credit_alone_decides);
-  tcase_add_test (tcase, an_answer_from_before_a_refusal_says_nothing);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("client-backoff", set_up, NULL)

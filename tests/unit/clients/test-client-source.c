@@ -95,7 +95,7 @@ send_many (Fixture *fixture, guint n)
     ck_assert_int_eq (zmq_send (fixture->far, "x", 1, ZMQ_DONTWAIT), 1);
 }
 
-START_TEST (every_message_of_a_burst_is_handled)
+TEST (every_message_of_a_burst_is_handled)
 {
   Fixture fixture;
 
@@ -106,9 +106,8 @@ START_TEST (every_message_of_a_burst_is_handled)
   ck_assert_uint_eq (fixture.received, N_MESSAGES);
   tear_down (&fixture);
 }
-END_TEST
 
-START_TEST (an_edge_swallowed_by_a_send_is_found_again)
+TEST (an_edge_swallowed_by_a_send_is_found_again)
 {
   Fixture fixture;
 
@@ -129,9 +128,8 @@ START_TEST (an_edge_swallowed_by_a_send_is_found_again)
   ck_assert_uint_eq (fixture.received, N_MESSAGES);
   tear_down (&fixture);
 }
-END_TEST
 
-START_TEST (replies_sent_while_reading_lose_nothing)
+TEST (replies_sent_while_reading_lose_nothing)
 {
   Fixture fixture;
 
@@ -143,9 +141,8 @@ START_TEST (replies_sent_while_reading_lose_nothing)
   ck_assert_uint_eq (fixture.received, N_MESSAGES);
   tear_down (&fixture);
 }
-END_TEST
 
-START_TEST (one_dispatch_takes_a_bounded_number)
+TEST (one_dispatch_takes_a_bounded_number)
 {
   Fixture fixture;
 
@@ -156,9 +153,8 @@ START_TEST (one_dispatch_takes_a_bounded_number)
   ck_assert_uint_eq (fixture.most_in_one_dispatch, IRIS_CLIENT_SOURCE_BUDGET);
   tear_down (&fixture);
 }
-END_TEST
 
-START_TEST (a_source_destroyed_while_reading_reads_no_more)
+TEST (a_source_destroyed_while_reading_reads_no_more)
 {
   Fixture fixture;
 
@@ -171,9 +167,8 @@ START_TEST (a_source_destroyed_while_reading_reads_no_more)
   ck_assert_uint_eq (fixture.received, 1);
   tear_down (&fixture);
 }
-END_TEST
 
-START_TEST (nothing_to_read_does_not_wake_the_loop)
+TEST (nothing_to_read_does_not_wake_the_loop)
 {
   Fixture fixture;
 
@@ -188,9 +183,8 @@ START_TEST (nothing_to_read_does_not_wake_the_loop)
   ck_assert_uint_eq (fixture.writable, 0);
   tear_down (&fixture);
 }
-END_TEST
 
-START_TEST (writing_is_told_only_when_wanted)
+TEST (writing_is_told_only_when_wanted)
 {
   Fixture fixture;
 
@@ -203,21 +197,5 @@ START_TEST (writing_is_told_only_when_wanted)
   ck_assert_uint_eq (fixture.writable, 1);
   tear_down (&fixture);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("client-source");
-  TCase *tcase = tcase_create ("source");
-
-  tcase_add_test (tcase, every_message_of_a_burst_is_handled);
-  tcase_add_test (tcase, an_edge_swallowed_by_a_send_is_found_again);
-  tcase_add_test (tcase, replies_sent_while_reading_lose_nothing);
-  tcase_add_test (tcase, one_dispatch_takes_a_bounded_number);
-  tcase_add_test (tcase, a_source_destroyed_while_reading_reads_no_more);
-  tcase_add_test (tcase, nothing_to_read_does_not_wake_the_loop);
-  tcase_add_test (tcase, writing_is_told_only_when_wanted);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("client-source", NULL, NULL)

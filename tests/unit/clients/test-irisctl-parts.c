@@ -94,7 +94,7 @@ walk (const char *const *roots)
   return g_string_free (found, FALSE);
 }
 
-START_TEST (files_come_sorted_directory_by_directory)
+TEST (files_come_sorted_directory_by_directory)
 {
   const char *roots[] = { root, NULL };
   g_autofree char *found = NULL;
@@ -107,9 +107,8 @@ START_TEST (files_come_sorted_directory_by_directory)
   found = walk (roots);
   ck_assert_str_eq (found, "a b/10 b/2 c/a c/d/e/f ");
 }
-END_TEST
 
-START_TEST (links_are_followed_only_where_they_are_named)
+TEST (links_are_followed_only_where_they_are_named)
 {
   g_autofree char *linked = below ("to-a-directory");
   const char *roots[] = { root, linked, NULL };
@@ -122,9 +121,8 @@ START_TEST (links_are_followed_only_where_they_are_named)
   found = walk (roots);
   ck_assert_str_eq (found, "real/x to-a-directory/x ");
 }
-END_TEST
 
-START_TEST (what_is_no_file_is_passed_over_but_not_if_it_is_named)
+TEST (what_is_no_file_is_passed_over_but_not_if_it_is_named)
 {
   g_autofree char *pipe = below ("pipe");
   g_autofree char *nothing = below ("nothing");
@@ -136,9 +134,8 @@ START_TEST (what_is_no_file_is_passed_over_but_not_if_it_is_named)
   found = walk (roots);
   ck_assert_str_eq (found, "file ! ! ");
 }
-END_TEST
 
-START_TEST (a_walk_goes_on_after_a_directory_that_cannot_be_read)
+TEST (a_walk_goes_on_after_a_directory_that_cannot_be_read)
 {
   g_autofree char *closed = below ("closed");
   const char *roots[] = { root, NULL };
@@ -152,9 +149,8 @@ START_TEST (a_walk_goes_on_after_a_directory_that_cannot_be_read)
   /* Root may read anything. */
   ck_assert_str_eq (found, geteuid () == 0 ? "closed/x open/y " : "! open/y ");
 }
-END_TEST
 
-START_TEST (paths_are_named_as_the_roots_were)
+TEST (paths_are_named_as_the_roots_were)
 {
   const char *roots[] = { "here/", NULL };
   g_autofree char *found = NULL;
@@ -166,9 +162,8 @@ START_TEST (paths_are_named_as_the_roots_were)
   ck_assert_int_eq (g_chdir (cwd), 0);
   ck_assert_str_eq (found, "here/x ");
 }
-END_TEST
 
-START_TEST (columns_are_as_wide_as_their_widest_cell)
+TEST (columns_are_as_wide_as_their_widest_cell)
 {
   const char *const headings[] = { "name", ">count", NULL };
   g_autoptr (CtlTable) table = ctl_table_new (headings, FALSE);
@@ -183,9 +178,8 @@ START_TEST (columns_are_as_wide_as_their_widest_cell)
                           "---------------\n"
                           "longer  1234567\n");
 }
-END_TEST
 
-START_TEST (the_tally_counts_a_steal_at_both_places)
+TEST (the_tally_counts_a_steal_at_both_places)
 {
   IrisClientPlace here = { .id = 0, .name = (char *) "core:0" };
   IrisClientPlace there = { .id = 1, .name = (char *) "core:1" };
@@ -212,9 +206,8 @@ START_TEST (the_tally_counts_a_steal_at_both_places)
   ck_assert_uint_eq (tally.total.run_ns, 3000);
   ctl_tally_clear (&tally);
 }
-END_TEST
 
-START_TEST (the_bar_is_as_full_as_the_work_is_done)
+TEST (the_bar_is_as_full_as_the_work_is_done)
 {
   g_autofree char *none = ctl_progress_format (0, "0 of 0+ files, 0/s", 80);
   g_autofree char *half = ctl_progress_format (0.5, "5 of 10 files, 5/s", 80);
@@ -224,9 +217,8 @@ START_TEST (the_bar_is_as_full_as_the_work_is_done)
   ck_assert_str_eq (half, "[####################....................] 50 % 5 of 10 files, 5/s");
   ck_assert_str_eq (all, "[########################################] 100 % 10 of 10 files, 10/s");
 }
-END_TEST
 
-START_TEST (the_bar_of_one_item_says_what_is_known)
+TEST (the_bar_of_one_item_says_what_is_known)
 {
   g_autofree char *half = ctl_progress_format (0.5, "cutting", 80);
   g_autofree char *bare = ctl_progress_format (1, NULL, 30);
@@ -249,7 +241,6 @@ START_TEST (the_bar_of_one_item_says_what_is_known)
       ck_assert_int_lt (g_utf8_strlen (bar, -1), MAX (columns, 7));
     }
 }
-END_TEST
 
 static char *
 json_of (const char *data, gsize size)
@@ -267,7 +258,7 @@ json_of (const char *data, gsize size)
   return json_generator_to_data (generator, NULL);
 }
 
-START_TEST (bytes_that_are_no_text_become_base64)
+TEST (bytes_that_are_no_text_become_base64)
 {
   g_autofree char *text = json_of ("a\"b", 3);
   g_autofree char *empty = json_of ("", 0);
@@ -279,7 +270,6 @@ START_TEST (bytes_that_are_no_text_become_base64)
   ck_assert_str_eq (binary, "{\"body_base64\":\"Yf9i\"}");
   ck_assert_str_eq (nul, "{\"body_base64\":\"YQBi\"}");
 }
-END_TEST
 
 static char *
 text_of (double value)
@@ -294,7 +284,7 @@ text_of (double value)
   return ctl_json_to_text (builder, FALSE);
 }
 
-START_TEST (numbers_have_the_digits_that_they_need)
+TEST (numbers_have_the_digits_that_they_need)
 {
   static const struct
   {
@@ -317,26 +307,5 @@ START_TEST (numbers_have_the_digits_that_they_need)
       ck_assert_str_eq (text, wanted);
     }
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisctl");
-  TCase *tcase = tcase_create ("parts");
-
-  tcase_add_checked_fixture (tcase, set_up, tear_down);
-  tcase_add_test (tcase, files_come_sorted_directory_by_directory);
-  tcase_add_test (tcase, links_are_followed_only_where_they_are_named);
-  tcase_add_test (tcase, what_is_no_file_is_passed_over_but_not_if_it_is_named);
-  tcase_add_test (tcase, a_walk_goes_on_after_a_directory_that_cannot_be_read);
-  tcase_add_test (tcase, paths_are_named_as_the_roots_were);
-  tcase_add_test (tcase, columns_are_as_wide_as_their_widest_cell);
-  tcase_add_test (tcase, the_tally_counts_a_steal_at_both_places);
-  tcase_add_test (tcase, the_bar_is_as_full_as_the_work_is_done);
-  tcase_add_test (tcase, the_bar_of_one_item_says_what_is_known);
-  tcase_add_test (tcase, bytes_that_are_no_text_become_base64);
-  tcase_add_test (tcase, numbers_have_the_digits_that_they_need);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisctl", set_up, tear_down)

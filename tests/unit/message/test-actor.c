@@ -110,7 +110,9 @@ post_numbers (gpointer data)
   return NULL;
 }
 
-START_TEST (every_message_is_handled_once_alone_and_in_its_sender_s_order)
+LOOP_TEST (every_message_is_handled_once_alone_and_in_its_sender_s_order,
+           0,
+           N_FACES *CORE_TEST_N_CLASSES)
 {
   int face = _i / CORE_TEST_N_CLASSES;
   IrisScheduler *scheduler = core_test_make_class (_i % CORE_TEST_N_CLASSES);
@@ -134,9 +136,10 @@ START_TEST (every_message_is_handled_once_alone_and_in_its_sender_s_order)
   ck_assert_uint_eq (atomic_load (&record.n_notified), 1);
   g_object_unref (scheduler);
 }
-END_TEST
 
-START_TEST (an_actor_that_was_given_up_handles_what_was_posted_and_goes)
+LOOP_TEST (an_actor_that_was_given_up_handles_what_was_posted_and_goes,
+           0,
+           N_FACES *CORE_TEST_N_CLASSES)
 {
   IrisScheduler *scheduler = core_test_make_class (_i % CORE_TEST_N_CLASSES);
   Record record = { .latest = { -1, -1, -1, -1 } };
@@ -150,7 +153,6 @@ START_TEST (an_actor_that_was_given_up_handles_what_was_posted_and_goes)
   ck_assert_uint_eq (atomic_load (&record.n_notified), 1);
   g_object_unref (scheduler);
 }
-END_TEST
 
 static void
 count_payload (gpointer data)
@@ -173,7 +175,9 @@ ignore (IrisMessage *message, gpointer data)
 {
 }
 
-START_TEST (a_cancelled_scheduler_drops_the_mail_and_lets_the_actor_go)
+LOOP_TEST (a_cancelled_scheduler_drops_the_mail_and_lets_the_actor_go,
+           0,
+           N_FACES *CORE_TEST_N_CLASSES)
 {
   IrisScheduler *scheduler = core_test_make_class (_i % CORE_TEST_N_CLASSES);
   _Atomic guint n_freed = 0;
@@ -191,9 +195,8 @@ START_TEST (a_cancelled_scheduler_drops_the_mail_and_lets_the_actor_go)
   ck_assert_uint_eq (atomic_load (&record.n_notified), 1);
   g_object_unref (scheduler);
 }
-END_TEST
 
-START_TEST (one_message_can_wait_in_a_mailbox_several_times)
+LOOP_TEST (one_message_can_wait_in_a_mailbox_several_times, 0, N_FACES *CORE_TEST_N_CLASSES)
 {
   IrisScheduler *scheduler = core_test_make_class (_i % CORE_TEST_N_CLASSES);
   _Atomic guint n_freed = 0;
@@ -211,7 +214,6 @@ START_TEST (one_message_can_wait_in_a_mailbox_several_times)
   serial_clear (&record.serial);
   g_object_unref (scheduler);
 }
-END_TEST
 
 static void
 post_to_myself (IrisMessage *message, gpointer data)
@@ -223,7 +225,7 @@ post_to_myself (IrisMessage *message, gpointer data)
     iris_actor_post (iris_actor_current (), iris_message_new (message->what - 1));
 }
 
-START_TEST (an_actor_may_post_to_itself_when_no_other_reference_is_left)
+LOOP_TEST (an_actor_may_post_to_itself_when_no_other_reference_is_left, 0, CORE_TEST_N_CLASSES)
 {
   IrisScheduler *scheduler = core_test_make_class (_i);
   Record record = { .n_handled = 0 };
@@ -237,7 +239,6 @@ START_TEST (an_actor_may_post_to_itself_when_no_other_reference_is_left)
   ck_assert_uint_eq (atomic_load (&record.n_notified), 1);
   g_object_unref (scheduler);
 }
-END_TEST
 
 /* A busy one posts to itself for ever; another must get its turn beside it, on the one worker. */
 typedef struct
@@ -261,7 +262,7 @@ stop (gpointer data)
   atomic_store (&((Busy *) data)->stop, TRUE);
 }
 
-START_TEST (a_busy_actor_does_not_keep_others_from_the_worker)
+LOOP_TEST (a_busy_actor_does_not_keep_others_from_the_worker, 0, 2 * N_FACES)
 {
   IrisScheduler *scheduler = _i % 2 == 0 ? iris_scheduler_new_full (1, 1)
                                          : iris_wsscheduler_new_full (1, 1);
@@ -275,9 +276,8 @@ START_TEST (a_busy_actor_does_not_keep_others_from_the_worker)
   serial_clear (&busy.serial);
   g_object_unref (scheduler);
 }
-END_TEST
 
-START_TEST (the_batch_can_be_set)
+TEST (the_batch_can_be_set)
 {
   g_autoptr (IrisActor) actor = iris_actor_new (NULL, ignore, NULL, NULL);
   g_autoptr (IrisReceiver) receiver = iris_receiver_new (NULL, ignore, NULL, NULL);
@@ -289,9 +289,8 @@ START_TEST (the_batch_can_be_set)
   iris_receiver_set_batch (receiver, 7);
   ck_assert_uint_eq (iris_receiver_get_batch (receiver), 7);
 }
-END_TEST
 
-START_TEST (actors_are_boxed)
+TEST (actors_are_boxed)
 {
   g_autoptr (IrisActor) actor = iris_actor_new (NULL, ignore, NULL, NULL);
   IrisActor *again = g_boxed_copy (IRIS_TYPE_ACTOR, actor);
@@ -299,29 +298,5 @@ START_TEST (actors_are_boxed)
   ck_assert_ptr_eq (again, actor);
   g_boxed_free (IRIS_TYPE_ACTOR, again);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("actor");
-  TCase *all = tcase_create ("all");
-
-  tcase_set_timeout (all, 200);
-  tcase_add_loop_test (all, every_message_is_handled_once_alone_and_in_its_sender_s_order, 0,
-                       N_FACES * CORE_TEST_N_CLASSES);
-  tcase_add_loop_test (all, an_actor_that_was_given_up_handles_what_was_posted_and_goes, 0,
-                       N_FACES * CORE_TEST_N_CLASSES);
-  tcase_add_loop_test (all, a_cancelled_scheduler_drops_the_mail_and_lets_the_actor_go, 0,
-                       N_FACES * CORE_TEST_N_CLASSES);
-  tcase_add_loop_test (all, one_message_can_wait_in_a_mailbox_several_times, 0,
-                       N_FACES * CORE_TEST_N_CLASSES);
-  tcase_add_loop_test (all, an_actor_may_post_to_itself_when_no_other_reference_is_left, 0,
-                       CORE_TEST_N_CLASSES);
-  tcase_add_loop_test (all, a_busy_actor_does_not_keep_others_from_the_worker, 0, 2 * N_FACES);
-  tcase_add_test (all, the_batch_can_be_set);
-  tcase_add_test (all, actors_are_boxed);
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("actor", NULL, NULL)

@@ -97,7 +97,7 @@ post_both (gpointer data)
   return NULL;
 }
 
-START_TEST (all_run_once_and_exclusive_ones_alone)
+LOOP_TEST (all_run_once_and_exclusive_ones_alone, 0, CORE_TEST_N_CLASSES)
 {
   IrisScheduler *scheduler = core_test_make_class (_i);
   GThread *threads[N_POSTERS];
@@ -118,9 +118,8 @@ START_TEST (all_run_once_and_exclusive_ones_alone)
   ck_assert_uint_eq (atomic_load (&f.n_notified), 3);
   g_object_unref (scheduler);
 }
-END_TEST
 
-START_TEST (a_teardown_in_the_middle_loses_nothing)
+LOOP_TEST (a_teardown_in_the_middle_loses_nothing, 0, CORE_TEST_N_CLASSES)
 {
   IrisScheduler *scheduler = core_test_make_class (_i);
   GThread *threads[N_POSTERS];
@@ -146,7 +145,6 @@ START_TEST (a_teardown_in_the_middle_loses_nothing)
   ck_assert (!iris_port_has_receiver (f.teardown));
   g_object_unref (scheduler);
 }
-END_TEST
 
 static void
 handle_at_gate (IrisMessage *message, gpointer data)
@@ -177,7 +175,7 @@ open_gate (void)
   g_mutex_unlock (&f.lock);
 }
 
-START_TEST (concurrent_ones_run_at_the_same_time)
+LOOP_TEST (concurrent_ones_run_at_the_same_time, 0, CORE_TEST_N_CLASSES)
 {
   IrisScheduler *scheduler = core_test_make_class (_i);
 
@@ -191,11 +189,10 @@ START_TEST (concurrent_ones_run_at_the_same_time)
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
   g_object_unref (scheduler);
 }
-END_TEST
 
 /* The stall of iris 0.3: an exclusive message waits for a concurrent one when the teardown comes.
  */
-START_TEST (a_teardown_behind_an_exclusive_one_that_waits_still_comes)
+LOOP_TEST (a_teardown_behind_an_exclusive_one_that_waits_still_comes, 0, CORE_TEST_N_CLASSES)
 {
   IrisScheduler *scheduler = core_test_make_class (_i);
 
@@ -216,9 +213,8 @@ START_TEST (a_teardown_behind_an_exclusive_one_that_waits_still_comes)
   ck_assert_uint_eq (atomic_load (&f.n_broken), 0);
   g_object_unref (scheduler);
 }
-END_TEST
 
-START_TEST (a_cancelled_scheduler_lets_all_go)
+LOOP_TEST (a_cancelled_scheduler_lets_all_go, 0, CORE_TEST_N_CLASSES)
 {
   IrisScheduler *scheduler = core_test_make_class (_i);
 
@@ -231,14 +227,13 @@ START_TEST (a_cancelled_scheduler_lets_all_go)
   ck_assert_uint_eq (atomic_load (&f.n_notified), 3);
   g_object_unref (scheduler);
 }
-END_TEST
 
 /* On the core, where each step is ours. */
 #define N_NODES 8
 
 static IrisLlistNode nodes[N_NODES];
 
-START_TEST (an_exclusive_one_that_waits_holds_back_concurrent_ones)
+TEST (an_exclusive_one_that_waits_holds_back_concurrent_ones)
 {
   IrisCoordination c;
   IrisLlistNode *start = NULL;
@@ -257,9 +252,8 @@ START_TEST (an_exclusive_one_that_waits_holds_back_concurrent_ones)
   ck_assert_int_eq (iris_coordination_finish (&c, false, &start), IRIS_COORDINATE_NOTHING);
   iris_coordination_clear (&c);
 }
-END_TEST
 
-START_TEST (a_turn_that_is_spent_lets_all_concurrent_ones_go_before_the_next)
+TEST (a_turn_that_is_spent_lets_all_concurrent_ones_go_before_the_next)
 {
   IrisCoordination c;
   IrisLlistNode *start = NULL;
@@ -291,9 +285,8 @@ START_TEST (a_turn_that_is_spent_lets_all_concurrent_ones_go_before_the_next)
   ck_assert_ptr_eq (start, &nodes[6]);
   iris_coordination_clear (&c);
 }
-END_TEST
 
-START_TEST (the_teardown_is_last_and_closes_at_once)
+TEST (the_teardown_is_last_and_closes_at_once)
 {
   IrisCoordination c;
   IrisLlistNode *start = NULL;
@@ -315,26 +308,5 @@ START_TEST (the_teardown_is_last_and_closes_at_once)
                     IRIS_SUBMIT_REFUSED);
   iris_coordination_clear (&c);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("arbiter");
-  TCase *all = tcase_create ("all");
-
-  tcase_add_checked_fixture (all, setup, clear);
-  tcase_set_timeout (all, 200);
-  tcase_add_loop_test (all, all_run_once_and_exclusive_ones_alone, 0, CORE_TEST_N_CLASSES);
-  tcase_add_loop_test (all, a_teardown_in_the_middle_loses_nothing, 0, CORE_TEST_N_CLASSES);
-  tcase_add_loop_test (all, concurrent_ones_run_at_the_same_time, 0, CORE_TEST_N_CLASSES);
-  tcase_add_loop_test (all, a_teardown_behind_an_exclusive_one_that_waits_still_comes, 0,
-                       CORE_TEST_N_CLASSES);
-  tcase_add_loop_test (all, a_cancelled_scheduler_lets_all_go, 0, CORE_TEST_N_CLASSES);
-  tcase_add_test (all, an_exclusive_one_that_waits_holds_back_concurrent_ones);
-  tcase_add_test (all, a_turn_that_is_spent_lets_all_concurrent_ones_go_before_the_next);
-  tcase_add_test (all, the_teardown_is_last_and_closes_at_once);
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("arbiter", setup, clear)

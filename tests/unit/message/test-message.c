@@ -6,7 +6,7 @@
 
 #include <iris/message/iris-message-private.h>
 
-START_TEST (a_new_message_floats_until_it_is_sunk)
+TEST (a_new_message_floats_until_it_is_sunk)
 {
   IrisMessage *message = iris_message_new (7);
   IrisMessageReal *real = (IrisMessageReal *) message;
@@ -21,26 +21,23 @@ START_TEST (a_new_message_floats_until_it_is_sunk)
   iris_message_unref (message);
   iris_message_unref (message);
 }
-END_TEST
 
-START_TEST (a_message_without_data_has_none)
+TEST (a_message_without_data_has_none)
 {
   g_autoptr (IrisMessage) message = iris_message_ref_sink (iris_message_new (1));
 
   ck_assert_ptr_null (iris_message_get_data (message));
 }
-END_TEST
 
-START_TEST (a_message_carries_a_typed_value)
+TEST (a_message_carries_a_typed_value)
 {
   g_autoptr (IrisMessage)
       message = iris_message_ref_sink (iris_message_new_data (1, G_TYPE_STRING, "hello"));
 
   ck_assert_str_eq (g_value_get_string (iris_message_get_data (message)), "hello");
 }
-END_TEST
 
-START_TEST (setting_data_replaces_what_was_there)
+TEST (setting_data_replaces_what_was_there)
 {
   g_autoptr (IrisMessage)
       message = iris_message_ref_sink (iris_message_new_data (1, G_TYPE_STRING, "hello"));
@@ -53,9 +50,8 @@ START_TEST (setting_data_replaces_what_was_there)
   iris_message_set_data (message, NULL);
   ck_assert_ptr_null (iris_message_get_data (message));
 }
-END_TEST
 
-START_TEST (the_last_reference_unsets_the_data)
+TEST (the_last_reference_unsets_the_data)
 {
   static CoreTestGate freed = CORE_TEST_GATE_INIT;
   GObject *object = g_object_new (G_TYPE_OBJECT, NULL);
@@ -67,9 +63,8 @@ START_TEST (the_last_reference_unsets_the_data)
   iris_message_unref (message);
   ck_assert_uint_eq (core_test_gate_get (&freed), 1);
 }
-END_TEST
 
-START_TEST (a_copy_has_the_data_and_floats)
+TEST (a_copy_has_the_data_and_floats)
 {
   g_autoptr (IrisMessage)
       message = iris_message_ref_sink (iris_message_new_data (3, G_TYPE_INT64, (gint64) 1 << 40));
@@ -80,9 +75,8 @@ START_TEST (a_copy_has_the_data_and_floats)
   ck_assert_int_eq (copy->what, 3);
   ck_assert_int_eq (g_value_get_int64 (iris_message_get_data (copy)), (gint64) 1 << 40);
 }
-END_TEST
 
-START_TEST (messages_are_boxed)
+TEST (messages_are_boxed)
 {
   IrisMessage *message = iris_message_ref_sink (iris_message_new (1));
   IrisMessage *again = g_boxed_copy (IRIS_TYPE_MESSAGE, message);
@@ -91,9 +85,8 @@ START_TEST (messages_are_boxed)
   g_boxed_free (IRIS_TYPE_MESSAGE, again);
   iris_message_unref (message);
 }
-END_TEST
 
-START_TEST (a_floating_message_lends_its_item_once)
+TEST (a_floating_message_lends_its_item_once)
 {
   IrisMessageReal *message = (IrisMessageReal *) iris_message_new (1);
 
@@ -105,9 +98,8 @@ START_TEST (a_floating_message_lends_its_item_once)
   for (guint i = 0; i < 3; i++)
     iris_message_unref (&message->face);
 }
-END_TEST
 
-START_TEST (named_values_are_kept_by_type)
+TEST (named_values_are_kept_by_type)
 {
   GObject *object = g_object_new (G_TYPE_OBJECT, NULL);
   IrisMessage *message = iris_message_ref_sink (
@@ -149,9 +141,8 @@ START_TEST (named_values_are_kept_by_type)
   iris_message_unref (message);
   g_object_unref (object);
 }
-END_TEST
 
-START_TEST (a_value_that_is_not_there_is_said_and_is_nothing)
+TEST (a_value_that_is_not_there_is_said_and_is_nothing)
 {
   g_autoptr (IrisMessage) message = iris_message_ref_sink (iris_message_new (1));
 
@@ -164,9 +155,8 @@ START_TEST (a_value_that_is_not_there_is_said_and_is_nothing)
   ck_assert_int_eq (iris_message_get_int (message, "text"), 0);
   g_test_assert_expected_messages ();
 }
-END_TEST
 
-START_TEST (a_posted_message_cannot_be_changed)
+TEST (a_posted_message_cannot_be_changed)
 {
   g_autoptr (IrisPort) port = iris_port_new ();
   g_autoptr (IrisMessage) message = iris_message_ref_sink (iris_message_new (1));
@@ -180,7 +170,6 @@ START_TEST (a_posted_message_cannot_be_changed)
   g_test_assert_expected_messages ();
   ck_assert (iris_message_is_empty (message));
 }
-END_TEST
 
 static void
 count_up (gpointer data)
@@ -188,7 +177,7 @@ count_up (gpointer data)
   ++*(guint *) data;
 }
 
-START_TEST (a_copy_has_all_values_and_shares_owned_pointers)
+TEST (a_copy_has_all_values_and_shares_owned_pointers)
 {
   guint n_freed = 0;
   IrisMessage *message = iris_message_ref_sink (iris_message_new_data (3, G_TYPE_INT, 5)), *copy;
@@ -204,27 +193,5 @@ START_TEST (a_copy_has_all_values_and_shares_owned_pointers)
   iris_message_unref (copy);
   ck_assert_uint_eq (n_freed, 1);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("message");
-  TCase *all = tcase_create ("all");
-
-  tcase_add_test (all, a_new_message_floats_until_it_is_sunk);
-  tcase_add_test (all, a_message_without_data_has_none);
-  tcase_add_test (all, a_message_carries_a_typed_value);
-  tcase_add_test (all, setting_data_replaces_what_was_there);
-  tcase_add_test (all, the_last_reference_unsets_the_data);
-  tcase_add_test (all, a_copy_has_the_data_and_floats);
-  tcase_add_test (all, messages_are_boxed);
-  tcase_add_test (all, a_floating_message_lends_its_item_once);
-  tcase_add_test (all, named_values_are_kept_by_type);
-  tcase_add_test (all, a_value_that_is_not_there_is_said_and_is_nothing);
-  tcase_add_test (all, a_posted_message_cannot_be_changed);
-  tcase_add_test (all, a_copy_has_all_values_and_shares_owned_pointers);
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("message", NULL, NULL)

@@ -108,7 +108,7 @@ receive_in_order (guint n)
   ck_assert_uint_eq (counts ().refused, 0);
 }
 
-START_TEST (a_full_port_holds_up_no_other_timer_and_gets_its_messages_later)
+TEST (a_full_port_holds_up_no_other_timer_and_gets_its_messages_later)
 {
   fill ();
   for (gint i = 0; i < 3; i++)
@@ -120,9 +120,8 @@ START_TEST (a_full_port_holds_up_no_other_timer_and_gets_its_messages_later)
   ck_assert_uint_eq (counts ().held, LIMIT);
   receive_in_order (LIMIT + 3);
 }
-END_TEST
 
-START_TEST (a_full_port_for_answers_holds_up_no_other_timer_and_gets_the_failure_later)
+TEST (a_full_port_for_answers_holds_up_no_other_timer_and_gets_the_failure_later)
 {
   g_autoptr (IrisPort) without_receiver = iris_port_new ();
 
@@ -133,9 +132,8 @@ START_TEST (a_full_port_for_answers_holds_up_no_other_timer_and_gets_the_failure
   check_that_timers_go_on ();
   receive_in_order (LIMIT + 1);
 }
-END_TEST
 
-START_TEST (a_higher_limit_lets_a_late_message_in)
+TEST (a_higher_limit_lets_a_late_message_in)
 {
   fill ();
   post_after (full, iris_message_new (LIMIT), DELAY_US);
@@ -145,9 +143,8 @@ START_TEST (a_higher_limit_lets_a_late_message_in)
   iris_arbiter_receive_exclusive (scheduler, full, handle, NULL, NULL);
   core_test_gate_wait (&handled, LIMIT + 1);
 }
-END_TEST
 
-START_TEST (a_periodic_timer_leaves_out_the_times_at_which_the_port_is_full)
+TEST (a_periodic_timer_leaves_out_the_times_at_which_the_port_is_full)
 {
   IrisTimer *timer;
 
@@ -162,7 +159,6 @@ START_TEST (a_periodic_timer_leaves_out_the_times_at_which_the_port_is_full)
   iris_timer_unref (timer);
   ck_assert_int_eq (seen[LIMIT], LIMIT);
 }
-END_TEST
 
 static void
 note_freed (gpointer data)
@@ -180,7 +176,7 @@ new_noted (gint what)
   return message;
 }
 
-START_TEST (a_port_that_goes_frees_what_came_late)
+TEST (a_port_that_goes_frees_what_came_late)
 {
   fill ();
   for (guint i = 0; i < 3; i++)
@@ -189,7 +185,6 @@ START_TEST (a_port_that_goes_frees_what_came_late)
   g_clear_object (&full);
   core_test_gate_wait (&freed, 3);
 }
-END_TEST
 
 static gpointer
 post_many (gpointer data)
@@ -200,7 +195,7 @@ post_many (gpointer data)
   return NULL;
 }
 
-START_TEST (of_threads_that_wait_and_timers_that_do_not_nothing_is_lost)
+LOOP_TEST (of_threads_that_wait_and_timers_that_do_not_nothing_is_lost, 0, 2)
 {
   GThread *threads[2];
 
@@ -222,7 +217,6 @@ START_TEST (of_threads_that_wait_and_timers_that_do_not_nothing_is_lost)
   ck_assert_uint_le (counts ().most_held, LIMIT);
   ck_assert_uint_eq (counts ().refused, 0);
 }
-END_TEST
 
 static void
 wait_inside (gpointer data)
@@ -231,7 +225,7 @@ wait_inside (gpointer data)
 }
 
 /* With the last reference to a scheduler whose worker is busy. */
-START_TEST (a_timer_that_drops_a_scheduler_does_not_wait_for_it)
+TEST (a_timer_that_drops_a_scheduler_does_not_wait_for_it)
 {
   IrisScheduler *busy = iris_wsscheduler_new_full (1, 1);
   IrisPort *port = iris_port_new ();
@@ -250,24 +244,5 @@ START_TEST (a_timer_that_drops_a_scheduler_does_not_wait_for_it)
   core_test_gate_add (&let_go, 1);
   core_test_gate_wait (&freed, 1);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("port-late");
-  TCase *all = tcase_create ("all");
-
-  tcase_add_checked_fixture (all, setup, teardown);
-  tcase_set_timeout (all, 200);
-  tcase_add_test (all, a_full_port_holds_up_no_other_timer_and_gets_its_messages_later);
-  tcase_add_test (all, a_full_port_for_answers_holds_up_no_other_timer_and_gets_the_failure_later);
-  tcase_add_test (all, a_higher_limit_lets_a_late_message_in);
-  tcase_add_test (all, a_periodic_timer_leaves_out_the_times_at_which_the_port_is_full);
-  tcase_add_test (all, a_port_that_goes_frees_what_came_late);
-  tcase_add_loop_test (all, of_threads_that_wait_and_timers_that_do_not_nothing_is_lost, 0, 2);
-  tcase_add_test (all, a_timer_that_drops_a_scheduler_does_not_wait_for_it);
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("port-late", setup, teardown)

@@ -57,16 +57,15 @@ receive_all (void)
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
 }
 
-START_TEST (a_port_without_a_limit_counts_nothing_and_accepts_all)
+TEST (a_port_without_a_limit_counts_nothing_and_accepts_all)
 {
   IrisPortCounts counts;
 
   ck_assert (!iris_port_get_counts (port, &counts));
   ck_assert (iris_port_try_post (port, iris_message_new (1), NULL));
 }
-END_TEST
 
-START_TEST (a_full_port_that_fails_refuses_the_new_one_and_says_how_to_raise_the_limit)
+TEST (a_full_port_that_fails_refuses_the_new_one_and_says_how_to_raise_the_limit)
 {
   g_autoptr (GError) error = NULL;
 
@@ -89,9 +88,8 @@ START_TEST (a_full_port_that_fails_refuses_the_new_one_and_says_how_to_raise_the
     ck_assert_int_eq (seen[i], i);
   ck_assert_uint_eq (counts ().held, 0);
 }
-END_TEST
 
-START_TEST (a_full_port_may_drop_the_oldest)
+TEST (a_full_port_may_drop_the_oldest)
 {
   iris_port_set_limit (port, LIMIT, IRIS_PORT_FULL_DROP_OLDEST);
   for (gint i = 0; i < 3 * LIMIT; i++)
@@ -102,7 +100,6 @@ START_TEST (a_full_port_may_drop_the_oldest)
   for (gint i = 0; i < LIMIT; i++)
     ck_assert_int_eq (seen[i], 2 * LIMIT + i);
 }
-END_TEST
 
 static void
 tell (IrisPort *from, IrisMessage *message, gpointer data)
@@ -114,7 +111,7 @@ tell (IrisPort *from, IrisMessage *message, gpointer data)
   atomic_fetch_add (&n_told, 1);
 }
 
-START_TEST (a_full_port_may_tell_the_sender)
+TEST (a_full_port_may_tell_the_sender)
 {
   iris_port_set_limit (port, LIMIT, IRIS_PORT_FULL_TELL);
   iris_port_set_full_func (port, tell, NULL, NULL);
@@ -124,7 +121,6 @@ START_TEST (a_full_port_may_tell_the_sender)
   ck_assert_uint_eq (atomic_load (&n_told), 1);
   ck_assert_uint_eq (counts ().refused, 1);
 }
-END_TEST
 
 static gpointer
 post_many (gpointer data)
@@ -135,7 +131,7 @@ post_many (gpointer data)
   return NULL;
 }
 
-START_TEST (a_full_port_may_let_the_sender_wait)
+LOOP_TEST (a_full_port_may_let_the_sender_wait, 0, 2)
 {
   g_autoptr (IrisScheduler) scheduler = iris_wsscheduler_new_full (2, 2);
   GThread *threads[N_POSTERS];
@@ -154,7 +150,6 @@ START_TEST (a_full_port_may_let_the_sender_wait)
   ck_assert_uint_eq (counts ().refused, 0);
   ck_assert_uint_le (counts ().most_held, LIMIT);
 }
-END_TEST
 
 static void
 post_too_many (gpointer data)
@@ -164,7 +159,7 @@ post_too_many (gpointer data)
       atomic_fetch_add (&n_told, 1);
 }
 
-START_TEST (a_worker_does_not_wait_but_is_refused)
+TEST (a_worker_does_not_wait_but_is_refused)
 {
   g_autoptr (IrisScheduler) scheduler = iris_wsscheduler_new_full (1, 1);
 
@@ -173,9 +168,8 @@ START_TEST (a_worker_does_not_wait_but_is_refused)
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
   ck_assert_uint_eq (atomic_load (&n_told), 1);
 }
-END_TEST
 
-START_TEST (what_is_accepted_under_load_is_handled_or_counted_as_dropped)
+LOOP_TEST (what_is_accepted_under_load_is_handled_or_counted_as_dropped, 0, 4)
 {
   g_autoptr (IrisScheduler) scheduler = iris_wsscheduler_new_full (2, 2);
   GThread *threads[N_POSTERS];
@@ -198,9 +192,8 @@ START_TEST (what_is_accepted_under_load_is_handled_or_counted_as_dropped)
   ck_assert_uint_eq (atomic_load (&n_handled) + counts ().refused + counts ().dropped,
                      N_POSTERS * N_EACH);
 }
-END_TEST
 
-START_TEST (a_limit_may_come_when_messages_wait_already)
+TEST (a_limit_may_come_when_messages_wait_already)
 {
   for (gint i = 0; i < 2 * LIMIT; i++)
     iris_port_post (port, iris_message_new (i));
@@ -214,25 +207,5 @@ START_TEST (a_limit_may_come_when_messages_wait_already)
   for (gint i = 0; i <= 2 * LIMIT; i++)
     ck_assert_int_eq (seen[i], i);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("port-limit");
-  TCase *all = tcase_create ("all");
-
-  tcase_add_checked_fixture (all, setup, teardown);
-  tcase_set_timeout (all, 200);
-  tcase_add_test (all, a_port_without_a_limit_counts_nothing_and_accepts_all);
-  tcase_add_test (all, a_full_port_that_fails_refuses_the_new_one_and_says_how_to_raise_the_limit);
-  tcase_add_test (all, a_full_port_may_drop_the_oldest);
-  tcase_add_test (all, a_full_port_may_tell_the_sender);
-  tcase_add_loop_test (all, a_full_port_may_let_the_sender_wait, 0, 2);
-  tcase_add_test (all, a_worker_does_not_wait_but_is_refused);
-  tcase_add_loop_test (all, what_is_accepted_under_load_is_handled_or_counted_as_dropped, 0, 4);
-  tcase_add_test (all, a_limit_may_come_when_messages_wait_already);
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("port-limit", setup, teardown)

@@ -61,7 +61,7 @@ keep_it (IrisMessage *message, gpointer data)
   g_mutex_unlock (&lock);
 }
 
-START_TEST (a_request_is_answered)
+LOOP_TEST (a_request_is_answered, 0, 2)
 {
   g_autoptr (GError) error = NULL;
 
@@ -75,7 +75,6 @@ START_TEST (a_request_is_answered)
       ck_assert_int_eq (reply->what, 2 * i);
     }
 }
-END_TEST
 
 static void
 assert_fails (gint64 timeout_us, IrisMessageError code)
@@ -86,16 +85,15 @@ assert_fails (gint64 timeout_us, IrisMessageError code)
   ck_assert (g_error_matches (error, IRIS_MESSAGE_ERROR, code));
 }
 
-START_TEST (a_request_without_an_answer_fails)
+TEST (a_request_without_an_answer_fails)
 {
   iris_arbiter_receive (scheduler, port, say_nothing, NULL, NULL);
   assert_fails (-1, IRIS_MESSAGE_ERROR_UNANSWERED);
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_CANCEL);
   assert_fails (-1, IRIS_MESSAGE_ERROR_UNANSWERED);
 }
-END_TEST
 
-START_TEST (a_request_fails_when_its_deadline_passes_and_a_late_answer_is_refused)
+TEST (a_request_fails_when_its_deadline_passes_and_a_late_answer_is_refused)
 {
   /* Without a receiver it waits in the port. */
   assert_fails (1000, IRIS_MESSAGE_ERROR_TIMED_OUT);
@@ -108,15 +106,13 @@ START_TEST (a_request_fails_when_its_deadline_passes_and_a_late_answer_is_refuse
   ck_assert (!iris_message_reply (kept, iris_message_new (1)));
   g_mutex_unlock (&lock);
 }
-END_TEST
 
-START_TEST (a_full_port_answers_a_request_with_an_error)
+TEST (a_full_port_answers_a_request_with_an_error)
 {
   iris_port_set_limit (port, 1, IRIS_PORT_FULL_FAIL);
   iris_port_post (port, iris_message_new (0));
   assert_fails (-1, IRIS_MESSAGE_ERROR_FULL);
 }
-END_TEST
 
 typedef struct
 {
@@ -142,7 +138,7 @@ waiting_clear (Waiting *self)
   g_clear_error (&self->error);
 }
 
-START_TEST (an_answer_comes_to_the_main_context)
+TEST (an_answer_comes_to_the_main_context)
 {
   Waiting waiting = { g_main_loop_new (NULL, FALSE), NULL, NULL };
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
@@ -156,9 +152,8 @@ START_TEST (an_answer_comes_to_the_main_context)
   g_cancellable_cancel (cancellable);
   waiting_clear (&waiting);
 }
-END_TEST
 
-START_TEST (a_request_can_be_cancelled_at_each_step)
+LOOP_TEST (a_request_can_be_cancelled_at_each_step, 0, 3)
 {
   Waiting waiting = { g_main_loop_new (NULL, FALSE), NULL, NULL };
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
@@ -182,9 +177,8 @@ START_TEST (a_request_can_be_cancelled_at_each_step)
     ck_assert (!iris_message_reply (kept, iris_message_new (0)));
   waiting_clear (&waiting);
 }
-END_TEST
 
-START_TEST (a_port_that_goes_answers_what_waits_in_it)
+LOOP_TEST (a_port_that_goes_answers_what_waits_in_it, 0, 2)
 {
   g_autoptr (IrisPort) reply_to = iris_port_new ();
   IrisMessage *failure = iris_message_ref_sink (iris_message_new (-1));
@@ -198,7 +192,6 @@ START_TEST (a_port_that_goes_answers_what_waits_in_it)
   ck_assert_uint_eq (iris_port_get_queue_length (reply_to), 3);
   iris_message_unref (failure);
 }
-END_TEST
 
 static void
 count_answer (IrisMessage *message, gpointer data)
@@ -219,7 +212,7 @@ wait_seen (guint n)
   g_mutex_unlock (&lock);
 }
 
-START_TEST (answers_come_as_messages)
+TEST (answers_come_as_messages)
 {
   g_autoptr (IrisPort) reply_to = iris_port_new ();
 
@@ -232,9 +225,8 @@ START_TEST (answers_come_as_messages)
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
   ck_assert_uint_eq (n_seen, 1000);
 }
-END_TEST
 
-START_TEST (the_answer_and_the_deadline_race_and_one_wins)
+TEST (the_answer_and_the_deadline_race_and_one_wins)
 {
   g_autoptr (IrisPort) reply_to = iris_port_new ();
 
@@ -247,9 +239,8 @@ START_TEST (the_answer_and_the_deadline_race_and_one_wins)
   ck_assert_uint_eq (n_seen, 1000);
   ck_assert_uint_eq (n_failures, 1000);
 }
-END_TEST
 
-START_TEST (a_message_comes_later_and_not_before)
+TEST (a_message_comes_later_and_not_before)
 {
   gint64 begin = g_get_monotonic_time ();
   g_autoptr (IrisTimer) timer = NULL;
@@ -260,9 +251,8 @@ START_TEST (a_message_comes_later_and_not_before)
   ck_assert_int_ge (g_get_monotonic_time () - begin, 2000);
   ck_assert (!iris_timer_cancel (timer));
 }
-END_TEST
 
-START_TEST (a_timer_that_is_cancelled_posts_nothing)
+TEST (a_timer_that_is_cancelled_posts_nothing)
 {
   IrisTimer *timer = iris_port_post_after (port, iris_message_new (1), LONG_US);
 
@@ -273,9 +263,8 @@ START_TEST (a_timer_that_is_cancelled_posts_nothing)
   iris_timer_unref (timer);
   ck_assert_uint_eq (iris_port_get_queue_length (port), 0);
 }
-END_TEST
 
-START_TEST (timers_come_in_the_order_of_their_times)
+TEST (timers_come_in_the_order_of_their_times)
 {
   IrisTimer *timers[100];
   g_autoptr (IrisPort) other = iris_port_new ();
@@ -292,9 +281,8 @@ START_TEST (timers_come_in_the_order_of_their_times)
       iris_timer_unref (timers[i]);
     }
 }
-END_TEST
 
-START_TEST (a_periodic_timer_goes_on_until_it_is_cancelled_or_its_port_is_gone)
+LOOP_TEST (a_periodic_timer_goes_on_until_it_is_cancelled_or_its_port_is_gone, 0, 2)
 {
   IrisTimer *timer;
 
@@ -314,7 +302,6 @@ START_TEST (a_periodic_timer_goes_on_until_it_is_cancelled_or_its_port_is_gone)
     }
   iris_timer_unref (timer);
 }
-END_TEST
 
 static void
 handle_for_actor (IrisMessage *message, gpointer data)
@@ -322,7 +309,7 @@ handle_for_actor (IrisMessage *message, gpointer data)
   count_answer (message, data);
 }
 
-START_TEST (an_actor_gets_mail_later)
+TEST (an_actor_gets_mail_later)
 {
   IrisActor *actor = iris_actor_new (scheduler, handle_for_actor, NULL, NULL);
   G_GNUC_UNUSED g_autoptr (IrisTimer)
@@ -331,7 +318,6 @@ START_TEST (an_actor_gets_mail_later)
   iris_actor_unref (actor);
   wait_seen (1);
 }
-END_TEST
 
 static _Atomic guint n_arrived;
 static GCancellable *cancellable_of_round;
@@ -378,7 +364,7 @@ note_gone (gpointer data, GObject *was)
   (*(guint *) data)++;
 }
 
-START_TEST (a_request_that_is_cancelled_as_it_begins_keeps_nothing)
+TEST (a_request_that_is_cancelled_as_it_begins_keeps_nothing)
 {
   GThread *canceller;
   guint n_answered = 0, n_gone = 0;
@@ -405,33 +391,5 @@ START_TEST (a_request_that_is_cancelled_as_it_begins_keeps_nothing)
   g_thread_join (canceller);
   g_clear_object (&cancellable_of_round);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("port-request");
-  TCase *all = tcase_create ("all");
-
-  tcase_add_checked_fixture (all, setup, teardown);
-  tcase_set_timeout (all, 200);
-  tcase_add_loop_test (all, a_request_is_answered, 0, 2);
-  tcase_add_test (all, a_request_without_an_answer_fails);
-  tcase_add_test (all, a_request_fails_when_its_deadline_passes_and_a_late_answer_is_refused);
-  tcase_add_test (all, a_full_port_answers_a_request_with_an_error);
-  tcase_add_test (all, an_answer_comes_to_the_main_context);
-  tcase_add_loop_test (all, a_request_can_be_cancelled_at_each_step, 0, 3);
-  tcase_add_test (all, a_request_that_is_cancelled_as_it_begins_keeps_nothing);
-  tcase_add_loop_test (all, a_port_that_goes_answers_what_waits_in_it, 0, 2);
-  tcase_add_test (all, answers_come_as_messages);
-  tcase_add_test (all, the_answer_and_the_deadline_race_and_one_wins);
-  tcase_add_test (all, a_message_comes_later_and_not_before);
-  tcase_add_test (all, a_timer_that_is_cancelled_posts_nothing);
-  tcase_add_test (all, timers_come_in_the_order_of_their_times);
-  tcase_add_loop_test (all, a_periodic_timer_goes_on_until_it_is_cancelled_or_its_port_is_gone, 0,
-                       2);
-  tcase_add_test (all, an_actor_gets_mail_later);
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("port-request", setup, teardown)

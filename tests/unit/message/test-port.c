@@ -69,7 +69,7 @@ handle_recursive (IrisMessage *message, gpointer data)
     iris_port_post (f.port, iris_message_new (INNER));
 }
 
-START_TEST (the_recursive_program_runs_on_every_scheduler)
+LOOP_TEST (the_recursive_program_runs_on_every_scheduler, 0, CORE_TEST_N_CLASSES)
 {
   IrisScheduler *scheduler = core_test_make_class (_i);
 
@@ -85,9 +85,8 @@ START_TEST (the_recursive_program_runs_on_every_scheduler)
   ck_assert_uint_eq (atomic_load (&f.n_notified), 1);
   g_object_unref (scheduler);
 }
-END_TEST
 
-START_TEST (messages_wait_in_a_port_without_a_receiver)
+LOOP_TEST (messages_wait_in_a_port_without_a_receiver, 0, CORE_TEST_N_CLASSES)
 {
   IrisScheduler *scheduler = core_test_make_class (_i);
 
@@ -102,9 +101,8 @@ START_TEST (messages_wait_in_a_port_without_a_receiver)
   ck_assert_uint_eq (atomic_load (&f.n_inner), 10);
   g_object_unref (scheduler);
 }
-END_TEST
 
-START_TEST (a_port_that_goes_drops_what_waits_in_it)
+TEST (a_port_that_goes_drops_what_waits_in_it)
 {
   IrisMessage *message = iris_message_ref_sink (iris_message_new (INNER));
 
@@ -113,7 +111,6 @@ START_TEST (a_port_that_goes_drops_what_waits_in_it)
   /* Its reference is back, so this one is the last; a leak checker sees to the rest. */
   iris_message_unref (message);
 }
-END_TEST
 
 static void
 handle_at_gate (IrisMessage *message, gpointer data)
@@ -146,7 +143,7 @@ open_gate (gpointer data)
   return NULL;
 }
 
-START_TEST (destroying_a_receiver_waits_for_its_handler_and_drops_the_rest)
+TEST (destroying_a_receiver_waits_for_its_handler_and_drops_the_rest)
 {
   g_autoptr (IrisScheduler) scheduler = iris_wsscheduler_new_full (1, 1);
   IrisReceiver *receiver;
@@ -167,7 +164,6 @@ START_TEST (destroying_a_receiver_waits_for_its_handler_and_drops_the_rest)
   iris_port_post (f.port, iris_message_new (INNER));
   ck_assert_uint_eq (iris_port_get_queue_length (f.port), 1);
 }
-END_TEST
 
 static void
 destroy_in_handler (IrisMessage *message, gpointer data)
@@ -178,7 +174,7 @@ destroy_in_handler (IrisMessage *message, gpointer data)
   atomic_fetch_add (&f.n_inner, 1);
 }
 
-START_TEST (a_handler_may_destroy_its_own_receiver)
+LOOP_TEST (a_handler_may_destroy_its_own_receiver, 0, CORE_TEST_N_CLASSES)
 {
   IrisScheduler *scheduler = core_test_make_class (_i);
 
@@ -190,9 +186,8 @@ START_TEST (a_handler_may_destroy_its_own_receiver)
   ck_assert (!iris_port_has_receiver (f.port));
   g_object_unref (scheduler);
 }
-END_TEST
 
-START_TEST (a_cancelled_scheduler_lets_the_receiver_go)
+LOOP_TEST (a_cancelled_scheduler_lets_the_receiver_go, 0, CORE_TEST_N_CLASSES)
 {
   IrisScheduler *scheduler = core_test_make_class (_i);
   GThread *opener;
@@ -209,9 +204,8 @@ START_TEST (a_cancelled_scheduler_lets_the_receiver_go)
   ck_assert_uint_eq (atomic_load (&f.n_notified), 1);
   g_object_unref (scheduler);
 }
-END_TEST
 
-START_TEST (one_message_can_be_under_way_several_times)
+LOOP_TEST (one_message_can_be_under_way_several_times, 0, CORE_TEST_N_CLASSES)
 {
   IrisScheduler *scheduler = core_test_make_class (_i);
   IrisMessage *message = iris_message_ref_sink (iris_message_new (INNER));
@@ -224,7 +218,6 @@ START_TEST (one_message_can_be_under_way_several_times)
   iris_message_unref (message);
   g_object_unref (scheduler);
 }
-END_TEST
 
 static gpointer
 post_many (gpointer data)
@@ -234,7 +227,7 @@ post_many (gpointer data)
   return NULL;
 }
 
-START_TEST (changing_the_receiver_under_load_loses_no_message)
+LOOP_TEST (changing_the_receiver_under_load_loses_no_message, 0, CORE_TEST_N_CLASSES)
 {
   IrisScheduler *scheduler = core_test_make_class (_i);
   GThread *posters[2];
@@ -257,7 +250,6 @@ START_TEST (changing_the_receiver_under_load_loses_no_message)
   ck_assert_uint_eq (atomic_load (&f.n_notified), N_SWAPS + 1);
   g_object_unref (scheduler);
 }
-END_TEST
 
 static void
 note_place (IrisMessage *message, gpointer data)
@@ -266,7 +258,7 @@ note_place (IrisMessage *message, gpointer data)
   atomic_fetch_add (&f.n_inner, 1);
 }
 
-START_TEST (a_strict_receiver_handles_at_its_place_alone)
+TEST (a_strict_receiver_handles_at_its_place_alone)
 {
   g_autoptr (IrisScheduler) scheduler = core_test_make_class (3);
   IrisReceiver *receiver = iris_arbiter_receive (scheduler, f.port, note_place, &f, NULL);
@@ -277,9 +269,8 @@ START_TEST (a_strict_receiver_handles_at_its_place_alone)
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
   ck_assert_uint_eq (atomic_load (&f.n_inner), 1000);
 }
-END_TEST
 
-START_TEST (a_paused_port_keeps_messages_until_it_is_resumed)
+LOOP_TEST (a_paused_port_keeps_messages_until_it_is_resumed, 0, CORE_TEST_N_CLASSES)
 {
   IrisScheduler *scheduler = core_test_make_class (_i);
   IrisReceiver *receiver;
@@ -302,9 +293,8 @@ START_TEST (a_paused_port_keeps_messages_until_it_is_resumed)
   ck_assert_uint_eq (atomic_load (&f.n_inner), 10);
   g_object_unref (scheduler);
 }
-END_TEST
 
-START_TEST (a_paused_receiver_goes_like_any_other)
+LOOP_TEST (a_paused_receiver_goes_like_any_other, 0, CORE_TEST_N_CLASSES)
 {
   g_autoptr (IrisScheduler) scheduler = core_test_make_class (_i);
   IrisReceiver *receiver;
@@ -333,9 +323,8 @@ START_TEST (a_paused_receiver_goes_like_any_other)
   ck_assert_uint_eq (atomic_load (&f.n_notified), 4);
   ck_assert_uint_eq (atomic_load (&f.n_inner), 0);
 }
-END_TEST
 
-START_TEST (a_bounded_port_is_paused_too)
+LOOP_TEST (a_bounded_port_is_paused_too, 0, CORE_TEST_N_CLASSES)
 {
   IrisScheduler *scheduler = core_test_make_class (_i);
 
@@ -350,9 +339,8 @@ START_TEST (a_bounded_port_is_paused_too)
   ck_assert_uint_eq (atomic_load (&f.n_inner), 3);
   g_object_unref (scheduler);
 }
-END_TEST
 
-START_TEST (pausing_under_load_loses_no_message)
+LOOP_TEST (pausing_under_load_loses_no_message, 0, CORE_TEST_N_CLASSES)
 {
   IrisScheduler *scheduler = core_test_make_class (_i);
   GThread *posters[2];
@@ -372,32 +360,5 @@ START_TEST (pausing_under_load_loses_no_message)
   ck_assert_uint_eq (atomic_load (&f.n_inner), 2 * N_SWAPS * 10);
   g_object_unref (scheduler);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("port");
-  TCase *all = tcase_create ("all");
-
-  tcase_add_checked_fixture (all, setup, teardown);
-  tcase_set_timeout (all, 200);
-  tcase_add_loop_test (all, the_recursive_program_runs_on_every_scheduler, 0, CORE_TEST_N_CLASSES);
-  tcase_add_loop_test (all, messages_wait_in_a_port_without_a_receiver, 0, CORE_TEST_N_CLASSES);
-  tcase_add_test (all, a_port_that_goes_drops_what_waits_in_it);
-  tcase_add_test (all, destroying_a_receiver_waits_for_its_handler_and_drops_the_rest);
-  tcase_add_loop_test (all, a_handler_may_destroy_its_own_receiver, 0, CORE_TEST_N_CLASSES);
-  tcase_add_loop_test (all, a_cancelled_scheduler_lets_the_receiver_go, 0, CORE_TEST_N_CLASSES);
-  tcase_add_loop_test (all, one_message_can_be_under_way_several_times, 0, CORE_TEST_N_CLASSES);
-  tcase_add_loop_test (all, changing_the_receiver_under_load_loses_no_message, 0,
-                       CORE_TEST_N_CLASSES);
-  tcase_add_test (all, a_strict_receiver_handles_at_its_place_alone);
-  tcase_add_loop_test (all, a_paused_port_keeps_messages_until_it_is_resumed, 0,
-                       CORE_TEST_N_CLASSES);
-  tcase_add_loop_test (all, a_paused_receiver_goes_like_any_other, 0, CORE_TEST_N_CLASSES);
-  tcase_add_loop_test (all, a_bounded_port_is_paused_too, 0, CORE_TEST_N_CLASSES);
-  tcase_add_loop_test (all, pausing_under_load_loses_no_message, 0, CORE_TEST_N_CLASSES);
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("port", setup, teardown)

@@ -112,7 +112,7 @@ static void (*const ways[]) (IrisScheduler *, IrisPort *) = {
   receive_plainly, receive_exclusively, receive_coordinated, receive_teardown, receive_bounded,
 };
 
-START_TEST (a_scheduler_does_not_end_while_a_post_queues_to_it)
+LOOP_TEST (a_scheduler_does_not_end_while_a_post_queues_to_it, 0, G_N_ELEMENTS (ways))
 {
   g_autoptr (IrisPort) port = iris_port_new ();
   FastScheduler *scheduler = g_object_new (fast_scheduler_get_type (), NULL);
@@ -132,7 +132,6 @@ START_TEST (a_scheduler_does_not_end_while_a_post_queues_to_it)
   ck_assert (!ended_while_waiting);
   ck_assert (iris_scheduler_may_wait ());
 }
-END_TEST
 
 #define N_POSTERS 2
 #define N_ROUNDS  (400 / CORE_TEST_FACTOR)
@@ -160,7 +159,7 @@ post_until_over (gpointer data)
 }
 
 /* The receiver that is replaced has the last reference to its scheduler. */
-START_TEST (posters_outlive_receivers_that_go_with_their_schedulers)
+TEST (posters_outlive_receivers_that_go_with_their_schedulers)
 {
   GThread *posters[N_POSTERS];
 
@@ -189,19 +188,5 @@ START_TEST (posters_outlive_receivers_that_go_with_their_schedulers)
     g_thread_yield ();
   g_object_unref (swapped);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("poster");
-  TCase *tcase = tcase_create ("poster");
-
-  tcase_set_timeout (tcase, 0);
-  tcase_add_loop_test (tcase, a_scheduler_does_not_end_while_a_post_queues_to_it, 0,
-                       G_N_ELEMENTS (ways));
-  tcase_add_test (tcase, posters_outlive_receivers_that_go_with_their_schedulers);
-  suite_add_tcase (suite, tcase);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("poster", NULL, NULL)

@@ -97,7 +97,7 @@ assert_handled (TestService *self, guint n_rounds)
   ck_assert_uint_eq (atomic_load (&self->n_wrong), 0);
 }
 
-START_TEST (a_service_handles_all_and_stops_once)
+TEST (a_service_handles_all_and_stops_once)
 {
   IrisScheduler *scheduler = iris_wsscheduler_new_full (2, 2);
   TestService *self = g_object_new (TEST_TYPE_SERVICE, "scheduler", scheduler, NULL);
@@ -127,9 +127,8 @@ START_TEST (a_service_handles_all_and_stops_once)
   g_weak_ref_clear (&ref);
   g_object_unref (scheduler);
 }
-END_TEST
 
-START_TEST (a_service_can_be_started_again_while_it_stops)
+TEST (a_service_can_be_started_again_while_it_stops)
 {
   IrisScheduler *scheduler = iris_wsscheduler_new_full (2, 2);
   TestService *self = g_object_new (TEST_TYPE_SERVICE, "scheduler", scheduler, NULL);
@@ -152,9 +151,8 @@ START_TEST (a_service_can_be_started_again_while_it_stops)
   g_object_unref (self);
   g_object_unref (scheduler);
 }
-END_TEST
 
-START_TEST (a_service_that_is_dropped_goes)
+TEST (a_service_that_is_dropped_goes)
 {
   IrisScheduler *scheduler = iris_wsscheduler_new_full (2, 2);
   TestService *self = g_object_new (TEST_TYPE_SERVICE, "scheduler", scheduler, NULL);
@@ -165,19 +163,5 @@ START_TEST (a_service_that_is_dropped_goes)
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
   g_object_unref (scheduler);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("service");
-  TCase *all = tcase_create ("all");
-
-  tcase_set_timeout (all, 200);
-  tcase_add_test (all, a_service_handles_all_and_stops_once);
-  tcase_add_test (all, a_service_can_be_started_again_while_it_stops);
-  tcase_add_test (all, a_service_that_is_dropped_goes);
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("service", NULL, NULL)

@@ -6,69 +6,20 @@
 #include "aba-schedule.h"
 #include "core-test-run.h"
 
-START_TEST (a_stamped_stack_survives)
-{
-  ck_assert (aba_stamped.stack ());
-}
-END_TEST
+TEST (a_stamped_stack_survives) { ck_assert (aba_stamped.stack ()); }
 
-START_TEST (a_stamped_free_list_survives)
-{
-  ck_assert (aba_stamped.free_list ());
-}
-END_TEST
+TEST (a_stamped_free_list_survives) { ck_assert (aba_stamped.free_list ()); }
 
-START_TEST (popping_from_a_stamped_queue_survives)
-{
-  ck_assert (aba_stamped.queue_pop ());
-}
-END_TEST
+TEST (popping_from_a_stamped_queue_survives) { ck_assert (aba_stamped.queue_pop ()); }
 
-START_TEST (pushing_to_a_stamped_queue_survives)
-{
-  ck_assert (aba_stamped.queue_push ());
-}
-END_TEST
+TEST (pushing_to_a_stamped_queue_survives) { ck_assert (aba_stamped.queue_push ()); }
 
-START_TEST (a_bare_stack_is_caught)
-{
-  ck_assert (!aba_bare.stack ());
-}
-END_TEST
+TEST (a_bare_stack_is_caught) { ck_assert (!aba_bare.stack ()); }
 
-START_TEST (a_bare_free_list_is_caught)
-{
-  ck_assert (!aba_bare.free_list ());
-}
-END_TEST
+TEST (a_bare_free_list_is_caught) { ck_assert (!aba_bare.free_list ()); }
 
-START_TEST (popping_from_a_bare_queue_is_caught)
-{
-  ck_assert (!aba_bare.queue_pop ());
-}
-END_TEST
+TEST (popping_from_a_bare_queue_is_caught) { ck_assert (!aba_bare.queue_pop ()); }
 
-START_TEST (pushing_to_a_bare_queue_is_caught)
-{
-  ck_assert (!aba_bare.queue_push ());
-}
-END_TEST
+TEST (pushing_to_a_bare_queue_is_caught) { ck_assert (!aba_bare.queue_push ()); }
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("aba");
-  TCase *tcase = tcase_create ("schedules");
-
-  tcase_add_test (tcase, a_stamped_stack_survives);
-  tcase_add_test (tcase, a_stamped_free_list_survives);
-  tcase_add_test (tcase, popping_from_a_stamped_queue_survives);
-  tcase_add_test (tcase, pushing_to_a_stamped_queue_survives);
-  tcase_add_test (tcase, a_bare_stack_is_caught);
-  tcase_add_test (tcase, a_bare_free_list_is_caught);
-  tcase_add_test (tcase, popping_from_a_bare_queue_is_caught);
-  tcase_add_test (tcase, pushing_to_a_bare_queue_is_caught);
-  suite_add_tcase (suite, tcase);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("aba", NULL, NULL)

@@ -12,7 +12,7 @@
 
 static int items[N_ITEMS];
 
-START_TEST (a_container_lives_until_its_last_reference)
+TEST (a_container_lives_until_its_last_reference)
 {
   GType types[] = { IRIS_TYPE_STACK, IRIS_TYPE_FREE_LIST, IRIS_TYPE_MPSC, IRIS_TYPE_RING,
                     IRIS_TYPE_RROBIN };
@@ -28,9 +28,8 @@ START_TEST (a_container_lives_until_its_last_reference)
       g_boxed_free (types[i], containers[i]);
     }
 }
-END_TEST
 
-START_TEST (a_stack_gives_the_newest_first)
+TEST (a_stack_gives_the_newest_first)
 {
   g_autoptr (IrisStack) stack = iris_stack_new ();
 
@@ -42,9 +41,8 @@ START_TEST (a_stack_gives_the_newest_first)
     ck_assert_ptr_eq (iris_stack_pop (stack), &items[i]);
   ck_assert_ptr_null (iris_stack_pop (stack));
 }
-END_TEST
 
-START_TEST (blocks_do_not_overlap_and_come_again)
+TEST (blocks_do_not_overlap_and_come_again)
 {
   const gsize sizes[] = { 0, 1, 8, 13, 100 };
 
@@ -66,9 +64,8 @@ START_TEST (blocks_do_not_overlap_and_come_again)
       ck_assert_ptr_eq (iris_free_list_get (list), blocks[7]);
     }
 }
-END_TEST
 
-START_TEST (one_sender_is_told_that_the_owner_rests)
+TEST (one_sender_is_told_that_the_owner_rests)
 {
   g_autoptr (IrisMpsc) mpsc = iris_mpsc_new ();
 
@@ -87,9 +84,8 @@ START_TEST (one_sender_is_told_that_the_owner_rests)
       ck_assert (iris_mpsc_rest (mpsc));
     }
 }
-END_TEST
 
-START_TEST (an_owner_that_does_not_rest_is_not_called)
+TEST (an_owner_that_does_not_rest_is_not_called)
 {
   g_autoptr (IrisMpsc) mpsc = iris_mpsc_new ();
 
@@ -98,9 +94,8 @@ START_TEST (an_owner_that_does_not_rest_is_not_called)
   ck_assert (!iris_mpsc_push (mpsc, &items[1]));
   ck_assert (!iris_mpsc_rest (mpsc));
 }
-END_TEST
 
-START_TEST (a_ring_of_any_capacity_takes_more_than_that)
+TEST (a_ring_of_any_capacity_takes_more_than_that)
 {
   const guint capacities[] = { 1, 2, 3, 5, 8 };
 
@@ -118,7 +113,6 @@ START_TEST (a_ring_of_any_capacity_takes_more_than_that)
       iris_ring_push (ring, &items[0]);
     }
 }
-END_TEST
 
 /* --- the round-robin ring --------------------------------------------------------------------- */
 
@@ -159,7 +153,7 @@ next_turn (IrisRRobin *rrobin)
   return met.met[0];
 }
 
-START_TEST (each_member_gets_a_turn_before_one_gets_two)
+TEST (each_member_gets_a_turn_before_one_gets_two)
 {
   g_autoptr (IrisRRobin) rrobin = iris_rrobin_new (0);
 
@@ -169,10 +163,9 @@ START_TEST (each_member_gets_a_turn_before_one_gets_two)
   for (int i = 0; i < 9; i++)
     ck_assert_int_eq (next_turn (rrobin), i % 3);
 }
-END_TEST
 
 /* An index modulo anything but the number of members meets a hole here. */
-START_TEST (a_member_that_left_leaves_no_hole)
+TEST (a_member_that_left_leaves_no_hole)
 {
   g_autoptr (IrisRRobin) rrobin = iris_rrobin_new (8);
   Met met = { .accepts = -1 };
@@ -187,9 +180,8 @@ START_TEST (a_member_that_left_leaves_no_hole)
   ck_assert_int_eq (met.n, 1);
   ck_assert_int_eq (met.met[0], 1);
 }
-END_TEST
 
-START_TEST (a_member_that_declines_passes_the_offer_on_once_around)
+TEST (a_member_that_declines_passes_the_offer_on_once_around)
 {
   g_autoptr (IrisRRobin) rrobin = iris_rrobin_new (0);
   Met none = { .accepts = -1 }, second = { .accepts = 2 }, empty = { .accepts = N_ITEMS };
@@ -206,9 +198,8 @@ START_TEST (a_member_that_declines_passes_the_offer_on_once_around)
   ck_assert_int_eq (second.met[0], 1);
   ck_assert_int_eq (second.met[1], 2);
 }
-END_TEST
 
-START_TEST (a_full_ring_takes_no_member_until_one_leaves)
+TEST (a_full_ring_takes_no_member_until_one_leaves)
 {
   g_autoptr (IrisRRobin) rrobin = iris_rrobin_new (2);
 
@@ -218,7 +209,6 @@ START_TEST (a_full_ring_takes_no_member_until_one_leaves)
   ck_assert (iris_rrobin_remove (rrobin, &items[1]));
   ck_assert (iris_rrobin_append (rrobin, &items[2]));
 }
-END_TEST
 
 static gboolean
 leave_and_bring_another (IrisRRobin *rrobin, gpointer member, gpointer data)
@@ -232,7 +222,7 @@ leave_and_bring_another (IrisRRobin *rrobin, gpointer member, gpointer data)
   return *n_met < 3;
 }
 
-START_TEST (members_may_come_and_go_while_they_are_met)
+TEST (members_may_come_and_go_while_they_are_met)
 {
   g_autoptr (IrisRRobin) rrobin = iris_rrobin_new (0);
   guint n_met = 0;
@@ -244,26 +234,5 @@ START_TEST (members_may_come_and_go_while_they_are_met)
   ck_assert_uint_eq (iris_rrobin_get_length (rrobin), 4);
   ck_assert (iris_rrobin_remove (rrobin, &items[3]));
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("containers");
-  TCase *tcase = tcase_create ("containers");
-
-  tcase_add_test (tcase, a_container_lives_until_its_last_reference);
-  tcase_add_test (tcase, a_stack_gives_the_newest_first);
-  tcase_add_test (tcase, blocks_do_not_overlap_and_come_again);
-  tcase_add_test (tcase, one_sender_is_told_that_the_owner_rests);
-  tcase_add_test (tcase, an_owner_that_does_not_rest_is_not_called);
-  tcase_add_test (tcase, a_ring_of_any_capacity_takes_more_than_that);
-  tcase_add_test (tcase, each_member_gets_a_turn_before_one_gets_two);
-  tcase_add_test (tcase, a_member_that_left_leaves_no_hole);
-  tcase_add_test (tcase, a_member_that_declines_passes_the_offer_on_once_around);
-  tcase_add_test (tcase, a_full_ring_takes_no_member_until_one_leaves);
-  tcase_add_test (tcase, members_may_come_and_go_while_they_are_met);
-  suite_add_tcase (suite, tcase);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("containers", NULL, NULL)

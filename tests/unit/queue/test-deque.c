@@ -55,7 +55,7 @@ expect_taken (int from, int to)
   ck_assert_int_eq (n_wrong, 0);
 }
 
-START_TEST (the_owner_takes_the_newest_first)
+LOOP_TEST (the_owner_takes_the_newest_first, 0, N_KINDS)
 {
   make (_i, 0);
   ck_assert_ptr_null (iris_deque_core_take (&queue));
@@ -68,9 +68,8 @@ START_TEST (the_owner_takes_the_newest_first)
   ck_assert_uint_eq (iris_deque_core_get_length (&queue), 0);
   iris_deque_core_clear (&queue);
 }
-END_TEST
 
-START_TEST (the_owner_takes_the_oldest_when_it_asks_for_it)
+LOOP_TEST (the_owner_takes_the_oldest_when_it_asks_for_it, 0, N_KINDS)
 {
   make (_i, 0);
   ck_assert_ptr_null (iris_deque_core_take_oldest (&queue));
@@ -81,9 +80,8 @@ START_TEST (the_owner_takes_the_oldest_when_it_asks_for_it)
   ck_assert_ptr_null (iris_deque_core_take_oldest (&queue));
   iris_deque_core_clear (&queue);
 }
-END_TEST
 
-START_TEST (thieves_take_the_oldest_and_no_more_than_half)
+LOOP_TEST (thieves_take_the_oldest_and_no_more_than_half, 0, N_KINDS)
 {
   void *items[N_ITEMS];
   uint64_t n, next = 0;
@@ -105,9 +103,8 @@ START_TEST (thieves_take_the_oldest_and_no_more_than_half)
   ck_assert_uint_eq (n, 0);
   iris_deque_core_clear (&queue);
 }
-END_TEST
 
-START_TEST (numbers_may_wrap_around)
+LOOP_TEST (numbers_may_wrap_around, 0, N_KINDS)
 {
   void *items[8];
   uint64_t n;
@@ -129,9 +126,8 @@ START_TEST (numbers_may_wrap_around)
       iris_deque_core_clear (&queue);
     }
 }
-END_TEST
 
-START_TEST (a_bounded_kind_says_when_it_is_full)
+LOOP_TEST (a_bounded_kind_says_when_it_is_full, 0, N_KINDS)
 {
   if (!iris_deque_kind_is_bounded ((IrisDequeKind) _i))
     return;
@@ -145,9 +141,8 @@ START_TEST (a_bounded_kind_says_when_it_is_full)
   push (0, 128);
   iris_deque_core_clear (&queue);
 }
-END_TEST
 
-START_TEST (without_memory_a_push_fails_and_nothing_is_lost)
+LOOP_TEST (without_memory_a_push_fails_and_nothing_is_lost, 0, N_KINDS)
 {
   int n = 0;
 
@@ -164,17 +159,15 @@ START_TEST (without_memory_a_push_fails_and_nothing_is_lost)
   ck_assert_ptr_null (iris_deque_core_take (&queue));
   iris_deque_core_clear (&queue);
 }
-END_TEST
 
-START_TEST (without_memory_it_does_not_start)
+LOOP_TEST (without_memory_it_does_not_start, 0, N_KINDS)
 {
   inject_n_good = 0;
   ck_assert (!iris_deque_core_init (&queue, (IrisDequeKind) _i, &pool));
   iris_deque_core_clear (&queue);
 }
-END_TEST
 
-START_TEST (a_capacity_that_is_no_power_of_two_is_refused)
+LOOP_TEST (a_capacity_that_is_no_power_of_two_is_refused, 0, N_KINDS)
 {
   static const uint64_t wrong[] = { 0, 1, 3, 255, 2 * IRIS_ARRAY_MAX_CAPACITY };
 
@@ -184,7 +177,6 @@ START_TEST (a_capacity_that_is_no_power_of_two_is_refused)
       iris_deque_core_clear (&queue);
     }
 }
-END_TEST
 
 static uint64_t
 current_capacity (void)
@@ -202,7 +194,7 @@ current_capacity (void)
     }
 }
 
-START_TEST (what_grew_shrinks_again_and_gives_its_arrays_to_others)
+LOOP_TEST (what_grew_shrinks_again_and_gives_its_arrays_to_others, 0, N_KINDS)
 {
   uint64_t n_made;
 
@@ -237,9 +229,8 @@ START_TEST (what_grew_shrinks_again_and_gives_its_arrays_to_others)
   ck_assert_uint_eq (pool.n_made, n_made);
   ck_assert_uint_eq (pool.n_idle, n_made);
 }
-END_TEST
 
-START_TEST (a_deque_without_a_pool_grows_and_keeps_what_it_replaced)
+LOOP_TEST (a_deque_without_a_pool_grows_and_keeps_what_it_replaced, 0, N_KINDS)
 {
   if (iris_deque_kind_is_bounded ((IrisDequeKind) _i))
     return;
@@ -249,9 +240,8 @@ START_TEST (a_deque_without_a_pool_grows_and_keeps_what_it_replaced)
   ck_assert_ptr_null (iris_deque_core_take (&queue));
   iris_deque_core_clear (&queue);
 }
-END_TEST
 
-START_TEST (the_public_face_does_the_same)
+LOOP_TEST (the_public_face_does_the_same, 0, N_KINDS)
 {
   g_autoptr (IrisDeque) deque = iris_deque_new ((IrisDequeKind) _i);
   g_autoptr (GEnumClass) kinds = g_type_class_ref (IRIS_TYPE_DEQUE_KIND);
@@ -271,27 +261,5 @@ START_TEST (the_public_face_does_the_same)
     ck_assert_ptr_eq (iris_deque_take (deque), &things[i]);
   ck_assert_ptr_null (iris_deque_take (deque));
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("deque");
-  TCase *kinds = tcase_create ("kinds");
-
-  tcase_add_checked_fixture (kinds, setup, teardown);
-  tcase_add_loop_test (kinds, the_owner_takes_the_newest_first, 0, N_KINDS);
-  tcase_add_loop_test (kinds, the_owner_takes_the_oldest_when_it_asks_for_it, 0, N_KINDS);
-  tcase_add_loop_test (kinds, thieves_take_the_oldest_and_no_more_than_half, 0, N_KINDS);
-  tcase_add_loop_test (kinds, numbers_may_wrap_around, 0, N_KINDS);
-  tcase_add_loop_test (kinds, a_bounded_kind_says_when_it_is_full, 0, N_KINDS);
-  tcase_add_loop_test (kinds, without_memory_a_push_fails_and_nothing_is_lost, 0, N_KINDS);
-  tcase_add_loop_test (kinds, without_memory_it_does_not_start, 0, N_KINDS);
-  tcase_add_loop_test (kinds, a_capacity_that_is_no_power_of_two_is_refused, 0, N_KINDS);
-  tcase_add_loop_test (kinds, what_grew_shrinks_again_and_gives_its_arrays_to_others, 0, N_KINDS);
-  tcase_add_loop_test (kinds, a_deque_without_a_pool_grows_and_keeps_what_it_replaced, 0, N_KINDS);
-  tcase_add_loop_test (kinds, the_public_face_does_the_same, 0, N_KINDS);
-  suite_add_tcase (suite, kinds);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("deque", setup, teardown)

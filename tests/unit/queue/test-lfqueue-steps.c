@@ -56,14 +56,13 @@ take_one_and_push_another (void)
 }
 
 /* Whichever of its reads a pop is stopped at: head, tail, next, head. */
-START_TEST (a_queue_that_was_never_empty_is_not_found_empty)
+LOOP_TEST (a_queue_that_was_never_empty_is_not_found_empty, 1, 5)
 {
   others = take_one_and_push_another;
   reads_left = _i;
   ck_assert_ptr_eq (iris_lfqueue_core_pop (&queue), &b);
   ck_assert_ptr_null (iris_lfqueue_core_pop (&queue));
 }
-END_TEST
 
 /* The node that was the last one comes back, held by another push that has not linked it. */
 static void
@@ -78,7 +77,7 @@ pass_and_hold_the_last (void)
 }
 
 /* Whichever of its reads a push is stopped at: tail, next, tail. */
-START_TEST (an_item_is_not_linked_behind_a_node_that_is_in_no_queue)
+LOOP_TEST (an_item_is_not_linked_behind_a_node_that_is_in_no_queue, 1, 4)
 {
   others = pass_and_hold_the_last;
   reads_left = _i;
@@ -86,7 +85,6 @@ START_TEST (an_item_is_not_linked_behind_a_node_that_is_in_no_queue)
   ck_assert_ptr_eq (iris_lfqueue_core_pop (&queue), &mine);
   ck_assert_ptr_null (iris_lfqueue_core_pop (&queue));
 }
-END_TEST
 
 static void
 close_queue (void)
@@ -94,7 +92,7 @@ close_queue (void)
   iris_lfqueue_core_close (&queue);
 }
 
-START_TEST (a_push_that_the_end_overtakes_is_refused)
+LOOP_TEST (a_push_that_the_end_overtakes_is_refused, 1, 4)
 {
   others = close_queue;
   reads_left = _i;
@@ -102,7 +100,6 @@ START_TEST (a_push_that_the_end_overtakes_is_refused)
   ck_assert_ptr_eq (iris_lfqueue_core_pop (&queue), &a);
   ck_assert_ptr_null (iris_lfqueue_core_pop (&queue));
 }
-END_TEST
 
 static void
 push_b (void)
@@ -111,7 +108,7 @@ push_b (void)
 }
 
 /* The first item is taken by the test, so that the queue is empty until the others push. */
-START_TEST (an_item_that_comes_before_the_end_is_taken_instead)
+LOOP_TEST (an_item_that_comes_before_the_end_is_taken_instead, 1, 5)
 {
   bool closed;
 
@@ -123,20 +120,5 @@ START_TEST (an_item_that_comes_before_the_end_is_taken_instead)
   else
     ck_abort_msg ("the item was passed over");
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("lock-free queue, step by step");
-  TCase *tcase = tcase_create ("steps");
-
-  tcase_add_checked_fixture (tcase, setup, teardown);
-  tcase_add_loop_test (tcase, a_queue_that_was_never_empty_is_not_found_empty, 1, 5);
-  tcase_add_loop_test (tcase, an_item_is_not_linked_behind_a_node_that_is_in_no_queue, 1, 4);
-  tcase_add_loop_test (tcase, a_push_that_the_end_overtakes_is_refused, 1, 4);
-  tcase_add_loop_test (tcase, an_item_that_comes_before_the_end_is_taken_instead, 1, 5);
-  suite_add_tcase (suite, tcase);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("lock-free queue, step by step", setup, teardown)

@@ -99,7 +99,7 @@ static IrisQueue *(*const makers[]) (void) = { iris_queue_new, iris_lfqueue_new,
 
 static int items[8];
 
-START_TEST (the_oldest_comes_first)
+LOOP_TEST (the_oldest_comes_first, 0, 3)
 {
   g_autoptr (IrisQueue) queue = makers[_i % 3]();
 
@@ -120,9 +120,8 @@ START_TEST (the_oldest_comes_first)
   ck_assert (!iris_queue_is_closed (queue));
   ck_assert_ptr_null (iris_queue_try_pop (queue));
 }
-END_TEST
 
-START_TEST (a_closed_queue_refuses_and_drains)
+LOOP_TEST (a_closed_queue_refuses_and_drains, 0, 3)
 {
   g_autoptr (IrisQueue) queue = makers[_i % 3]();
 
@@ -140,9 +139,8 @@ START_TEST (a_closed_queue_refuses_and_drains)
   ck_assert_ptr_null (iris_queue_timed_pop_or_close (queue, -1));
   ck_assert_ptr_null (iris_queue_try_pop (queue));
 }
-END_TEST
 
-START_TEST (pop_or_close_closes_an_empty_queue)
+LOOP_TEST (pop_or_close_closes_an_empty_queue, 0, 3)
 {
   g_autoptr (IrisQueue) queue = makers[_i % 3]();
   g_autoptr (IrisQueue) other = makers[_i % 3]();
@@ -156,7 +154,6 @@ START_TEST (pop_or_close_closes_an_empty_queue)
   ck_assert_ptr_null (iris_queue_timed_pop_or_close (other, 1000));
   ck_assert (iris_queue_is_closed (other));
 }
-END_TEST
 
 static gpointer
 pop_one (gpointer queue)
@@ -164,7 +161,7 @@ pop_one (gpointer queue)
   return iris_queue_pop (queue);
 }
 
-START_TEST (closing_wakes_all_waiting_threads)
+LOOP_TEST (closing_wakes_all_waiting_threads, 0, 3 * N_ROUNDS)
 {
   g_autoptr (IrisQueue) queue = makers[_i % 3]();
   GThread *waiters[N_WAITERS];
@@ -175,7 +172,6 @@ START_TEST (closing_wakes_all_waiting_threads)
   for (int i = 0; i < N_WAITERS; i++)
     ck_assert_ptr_null (g_thread_join (waiters[i]));
 }
-END_TEST
 
 static gpointer
 pop_or_close (gpointer queue)
@@ -183,7 +179,7 @@ pop_or_close (gpointer queue)
   return iris_queue_timed_pop_or_close (queue, 2000);
 }
 
-START_TEST (a_wait_that_closes_wakes_all_others)
+LOOP_TEST (a_wait_that_closes_wakes_all_others, 0, 3)
 {
   g_autoptr (IrisQueue) queue = makers[_i % 3]();
   GThread *waiters[N_WAITERS];
@@ -195,9 +191,8 @@ START_TEST (a_wait_that_closes_wakes_all_others)
     ck_assert_ptr_null (g_thread_join (waiters[i]));
   ck_assert (iris_queue_is_closed (queue));
 }
-END_TEST
 
-START_TEST (a_push_wakes_one_waiting_thread)
+LOOP_TEST (a_push_wakes_one_waiting_thread, 0, 3 * N_ROUNDS)
 {
   g_autoptr (IrisQueue) queue = makers[_i % 3]();
   GThread *waiters[N_WAITERS];
@@ -216,15 +211,13 @@ START_TEST (a_push_wakes_one_waiting_thread)
     }
   ck_assert_uint_eq (seen, (1u << N_WAITERS) - 1);
 }
-END_TEST
 
-START_TEST (what_is_left_in_a_queue_is_the_programs)
+LOOP_TEST (what_is_left_in_a_queue_is_the_programs, 0, 3)
 {
   g_autoptr (IrisQueue) queue = makers[_i % 3]();
 
   ck_assert (iris_queue_push (queue, &items[0]));
 }
-END_TEST
 
 /* Many pushes race with one that closes when it finds the queue empty: what was accepted is in the
  * queue, and nothing is accepted after. */
@@ -239,7 +232,7 @@ push_until_refused (gpointer queue)
   return GUINT_TO_POINTER (n);
 }
 
-START_TEST (nothing_is_accepted_and_then_lost_by_closing)
+LOOP_TEST (nothing_is_accepted_and_then_lost_by_closing, 0, 3)
 {
   for (int round = 0; round < 50; round++)
     {
@@ -258,24 +251,5 @@ START_TEST (nothing_is_accepted_and_then_lost_by_closing)
       ck_assert_uint_eq (taken, accepted);
     }
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("queue");
-  TCase *tcase = tcase_create ("queues");
-
-  tcase_set_timeout (tcase, 100);
-  tcase_add_loop_test (tcase, the_oldest_comes_first, 0, 3);
-  tcase_add_loop_test (tcase, a_closed_queue_refuses_and_drains, 0, 3);
-  tcase_add_loop_test (tcase, pop_or_close_closes_an_empty_queue, 0, 3);
-  tcase_add_loop_test (tcase, closing_wakes_all_waiting_threads, 0, 3 * N_ROUNDS);
-  tcase_add_loop_test (tcase, a_wait_that_closes_wakes_all_others, 0, 3);
-  tcase_add_loop_test (tcase, a_push_wakes_one_waiting_thread, 0, 3 * N_ROUNDS);
-  tcase_add_loop_test (tcase, what_is_left_in_a_queue_is_the_programs, 0, 3);
-  tcase_add_loop_test (tcase, nothing_is_accepted_and_then_lost_by_closing, 0, 3);
-  suite_add_tcase (suite, tcase);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("queue", NULL, NULL)

@@ -50,7 +50,7 @@ steal (uint64_t max, IrisStealResult expected, void **items)
   return n;
 }
 
-START_TEST (the_owner_takes_the_newest_first)
+TEST (the_owner_takes_the_newest_first)
 {
   push (0, 100);
   expect_taken (99, 50);
@@ -58,9 +58,8 @@ START_TEST (the_owner_takes_the_newest_first)
   expect_taken (59, 0);
   ck_assert_ptr_null (iris_splitqueue_take (&queue));
 }
-END_TEST
 
-START_TEST (the_owner_takes_the_oldest_when_it_asks_for_it)
+TEST (the_owner_takes_the_oldest_when_it_asks_for_it)
 {
   push (0, 10);
   for (int i = 0; i < 5; i++)
@@ -71,9 +70,8 @@ START_TEST (the_owner_takes_the_oldest_when_it_asks_for_it)
   expect_taken (9, 9);
   ck_assert_ptr_null (iris_splitqueue_take_oldest (&queue));
 }
-END_TEST
 
-START_TEST (what_is_private_cannot_be_stolen)
+TEST (what_is_private_cannot_be_stolen)
 {
   void *items[4];
 
@@ -82,9 +80,8 @@ START_TEST (what_is_private_cannot_be_stolen)
   ck_assert_uint_eq (iris_splitqueue_get_public_length (&queue), 0);
   ck_assert_uint_eq (iris_splitqueue_get_length (&queue), 10);
 }
-END_TEST
 
-START_TEST (an_empty_deque_is_asked_for_nothing)
+TEST (an_empty_deque_is_asked_for_nothing)
 {
   void *items[4];
 
@@ -92,9 +89,8 @@ START_TEST (an_empty_deque_is_asked_for_nothing)
   push (0, 1);
   ck_assert (iris_splitqueue_has_private (&queue));
 }
-END_TEST
 
-START_TEST (one_swap_steals_half_of_what_is_public_up_to_the_maximum)
+TEST (one_swap_steals_half_of_what_is_public_up_to_the_maximum)
 {
   void *items[64];
 
@@ -109,9 +105,8 @@ START_TEST (one_swap_steals_half_of_what_is_public_up_to_the_maximum)
   expect_taken (99, 24);
   ck_assert_ptr_null (iris_splitqueue_take (&queue));
 }
-END_TEST
 
-START_TEST (a_push_serves_a_wish)
+TEST (a_push_serves_a_wish)
 {
   void *items[64];
 
@@ -123,9 +118,8 @@ START_TEST (a_push_serves_a_wish)
   push (10, 11);
   ck_assert_uint_eq (iris_splitqueue_get_public_length (&queue), 5);
 }
-END_TEST
 
-START_TEST (a_take_serves_a_wish_with_what_is_left)
+TEST (a_take_serves_a_wish_with_what_is_left)
 {
   void *items[64];
 
@@ -134,9 +128,8 @@ START_TEST (a_take_serves_a_wish_with_what_is_left)
   expect_taken (8, 8);
   ck_assert_uint_eq (iris_splitqueue_get_public_length (&queue), 4);
 }
-END_TEST
 
-START_TEST (a_wish_is_kept_until_there_is_something_to_give)
+TEST (a_wish_is_kept_until_there_is_something_to_give)
 {
   void *items[64];
 
@@ -150,9 +143,8 @@ START_TEST (a_wish_is_kept_until_there_is_something_to_give)
   ck_assert_uint_eq (steal (64, IRIS_STEAL_TAKEN, items), 1);
   ck_assert_ptr_eq (items[0], &things[1]);
 }
-END_TEST
 
-START_TEST (a_thief_forces_half_open)
+TEST (a_thief_forces_half_open)
 {
   void *items[64];
 
@@ -168,9 +160,8 @@ START_TEST (a_thief_forces_half_open)
   expect_taken (9, 3);
   ck_assert_ptr_null (iris_splitqueue_take (&queue));
 }
-END_TEST
 
-START_TEST (a_single_item_is_forced_open)
+TEST (a_single_item_is_forced_open)
 {
   void *items[64];
 
@@ -180,9 +171,8 @@ START_TEST (a_single_item_is_forced_open)
   ck_assert_uint_eq (steal (64, IRIS_STEAL_TAKEN, items), 1);
   ck_assert_ptr_null (iris_splitqueue_take (&queue));
 }
-END_TEST
 
-START_TEST (the_owner_takes_the_oldest_of_what_was_forced)
+TEST (the_owner_takes_the_oldest_of_what_was_forced)
 {
   push (0, 4);
   ck_assert (iris_splitqueue_force (&queue));
@@ -190,9 +180,8 @@ START_TEST (the_owner_takes_the_oldest_of_what_was_forced)
     ck_assert_ptr_eq (iris_splitqueue_take_oldest (&queue), &things[i]);
   ck_assert_ptr_null (iris_splitqueue_take_oldest (&queue));
 }
-END_TEST
 
-START_TEST (force_that_finds_nothing_is_served_by_the_next_push)
+TEST (force_that_finds_nothing_is_served_by_the_next_push)
 {
   ck_assert (!iris_splitqueue_force (&queue));
   ck_assert_ptr_null (iris_splitqueue_take (&queue));
@@ -200,9 +189,8 @@ START_TEST (force_that_finds_nothing_is_served_by_the_next_push)
   ck_assert_uint_eq (iris_splitqueue_get_public_length (&queue), 1);
   expect_taken (0, 0);
 }
-END_TEST
 
-START_TEST (a_reclaim_takes_back_half)
+TEST (a_reclaim_takes_back_half)
 {
   push (0, 64);
   ck_assert_uint_eq (iris_splitqueue_expose (&queue, 64), 64);
@@ -215,9 +203,8 @@ START_TEST (a_reclaim_takes_back_half)
   expect_taken (30, 0);
   ck_assert_ptr_null (iris_splitqueue_take (&queue));
 }
-END_TEST
 
-START_TEST (taking_all_back_costs_a_logarithm_of_swaps)
+TEST (taking_all_back_costs_a_logarithm_of_swaps)
 {
   uint64_t before;
 
@@ -228,9 +215,8 @@ START_TEST (taking_all_back_costs_a_logarithm_of_swaps)
   /* Each reclaim moves top on by one capacity, and by nothing else. */
   ck_assert_uint_eq (atomic_load (&queue.top) - before, 10 * (queue.own_array->mask + 1));
 }
-END_TEST
 
-START_TEST (an_offer_keeps_something_public_and_no_more)
+TEST (an_offer_keeps_something_public_and_no_more)
 {
   push (0, 8);
   ck_assert_uint_eq (iris_splitqueue_offer (&queue), 4);
@@ -239,9 +225,8 @@ START_TEST (an_offer_keeps_something_public_and_no_more)
   ck_assert_uint_eq (iris_splitqueue_get_public_length (&queue), 2);
   ck_assert_uint_eq (iris_splitqueue_offer (&queue), 0);
 }
-END_TEST
 
-START_TEST (it_grows_while_items_are_public)
+TEST (it_grows_while_items_are_public)
 {
   void *items[64];
 
@@ -254,9 +239,8 @@ START_TEST (it_grows_while_items_are_public)
   expect_taken (999, 1);
   ck_assert_uint_eq (iris_splitqueue_get_length (&queue), 0);
 }
-END_TEST
 
-START_TEST (room_that_thieves_made_is_used_before_it_grows)
+TEST (room_that_thieves_made_is_used_before_it_grows)
 {
   void *items[4];
 
@@ -269,9 +253,8 @@ START_TEST (room_that_thieves_made_is_used_before_it_grows)
     }
   ck_assert_uint_eq (queue.own_array->mask, 3);
 }
-END_TEST
 
-START_TEST (positions_may_wrap_around)
+TEST (positions_may_wrap_around)
 {
   void *items[64];
 
@@ -298,9 +281,8 @@ START_TEST (positions_may_wrap_around)
       iris_splitqueue_clear (&near);
     }
 }
-END_TEST
 
-START_TEST (without_memory_a_push_fails_and_nothing_is_lost)
+TEST (without_memory_a_push_fails_and_nothing_is_lost)
 {
   inject_n_good = 0;
   push (0, 3);
@@ -314,18 +296,16 @@ START_TEST (without_memory_a_push_fails_and_nothing_is_lost)
   ck_assert (!iris_splitqueue_push (&queue, &things[7]));
   expect_taken (6, 0);
 }
-END_TEST
 
-START_TEST (without_memory_it_does_not_start)
+TEST (without_memory_it_does_not_start)
 {
   IrisSplitQueue other;
 
   inject_n_good = 0;
   ck_assert (!iris_splitqueue_init_full (&other, NULL, IRIS_SPLITQUEUE_MIN_CAPACITY, 0));
 }
-END_TEST
 
-START_TEST (a_capacity_that_is_no_power_of_two_is_refused)
+TEST (a_capacity_that_is_no_power_of_two_is_refused)
 {
   IrisSplitQueue other;
 
@@ -334,37 +314,5 @@ START_TEST (a_capacity_that_is_no_power_of_two_is_refused)
   ck_assert (!iris_splitqueue_init_full (&other, NULL, 255, 0));
   ck_assert (!iris_splitqueue_init_full (&other, NULL, 2 * IRIS_ARRAY_MAX_CAPACITY, 0));
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("splitqueue");
-  TCase *alone = tcase_create ("alone");
-
-  tcase_add_checked_fixture (alone, setup, teardown);
-  tcase_add_test (alone, the_owner_takes_the_newest_first);
-  tcase_add_test (alone, the_owner_takes_the_oldest_when_it_asks_for_it);
-  tcase_add_test (alone, what_is_private_cannot_be_stolen);
-  tcase_add_test (alone, an_empty_deque_is_asked_for_nothing);
-  tcase_add_test (alone, one_swap_steals_half_of_what_is_public_up_to_the_maximum);
-  tcase_add_test (alone, a_push_serves_a_wish);
-  tcase_add_test (alone, a_take_serves_a_wish_with_what_is_left);
-  tcase_add_test (alone, a_wish_is_kept_until_there_is_something_to_give);
-  tcase_add_test (alone, a_thief_forces_half_open);
-  tcase_add_test (alone, a_single_item_is_forced_open);
-  tcase_add_test (alone, the_owner_takes_the_oldest_of_what_was_forced);
-  tcase_add_test (alone, force_that_finds_nothing_is_served_by_the_next_push);
-  tcase_add_test (alone, a_reclaim_takes_back_half);
-  tcase_add_test (alone, taking_all_back_costs_a_logarithm_of_swaps);
-  tcase_add_test (alone, an_offer_keeps_something_public_and_no_more);
-  tcase_add_test (alone, it_grows_while_items_are_public);
-  tcase_add_test (alone, room_that_thieves_made_is_used_before_it_grows);
-  tcase_add_test (alone, positions_may_wrap_around);
-  tcase_add_test (alone, without_memory_a_push_fails_and_nothing_is_lost);
-  tcase_add_test (alone, without_memory_it_does_not_start);
-  tcase_add_test (alone, a_capacity_that_is_no_power_of_two_is_refused);
-  suite_add_tcase (suite, alone);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("splitqueue", setup, teardown)

@@ -77,7 +77,7 @@ queue_some (IrisScheduler *scheduler, guint64 n_before)
   core_test_gate_wait (&ran, n_before + N_ITEMS);
 }
 
-START_TEST (a_worker_that_is_out_runs_nothing_and_comes_back)
+LOOP_TEST (a_worker_that_is_out_runs_nothing_and_comes_back, 0, core_test_n_kinds)
 {
   g_autoptr (IrisScheduler) scheduler = core_test_make (&core_test_kinds[_i]);
   guint n_workers = iris_scheduler_get_n_workers (scheduler);
@@ -110,9 +110,8 @@ START_TEST (a_worker_that_is_out_runs_nothing_and_comes_back)
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
   core_test_check_stats (scheduler);
 }
-END_TEST
 
-START_TEST (a_place_keeps_one_worker_for_its_strict_items)
+TEST (a_place_keeps_one_worker_for_its_strict_items)
 {
   g_autoptr (IrisPlaces) places = iris_places_new_unbound (2, 3);
   g_autoptr (IrisScheduler) scheduler = iris_place_scheduler_new (places);
@@ -127,7 +126,6 @@ START_TEST (a_place_keeps_one_worker_for_its_strict_items)
   ck_assert_uint_eq (iris_scheduler_get_n_active (scheduler), 5);
   wait_for_n_active (scheduler, 5);
 }
-END_TEST
 
 static void
 run_and_queue (gpointer data)
@@ -136,7 +134,7 @@ run_and_queue (gpointer data)
   run (NULL);
 }
 
-START_TEST (a_scheduler_ends_with_workers_out)
+LOOP_TEST (a_scheduler_ends_with_workers_out, 0, 4 * core_test_n_kinds)
 {
   const CoreTestKind *kind = &core_test_kinds[_i / 4];
   g_autoptr (IrisScheduler) scheduler = core_test_make (kind);
@@ -164,7 +162,6 @@ START_TEST (a_scheduler_ends_with_workers_out)
   stats = iris_scheduler_get_stats (scheduler);
   ck_assert_uint_eq (stats->active_workers.n_spares, 0);
 }
-END_TEST
 
 static void
 be_first (gpointer data)
@@ -182,7 +179,7 @@ be_second (gpointer data)
   core_test_gate_wait (&release_second, 1);
 }
 
-START_TEST (what_a_leaving_worker_had_is_run_by_the_others)
+LOOP_TEST (what_a_leaving_worker_had_is_run_by_the_others, 0, 5)
 {
   static const IrisDequeKind kinds[] = { IRIS_DEQUE_CHASE_LEV, IRIS_DEQUE_SPLIT, IRIS_DEQUE_ABP,
                                          IRIS_DEQUE_STEAL_HALF, IRIS_DEQUE_LOCKED };
@@ -205,7 +202,6 @@ START_TEST (what_a_leaving_worker_had_is_run_by_the_others)
   ck_assert_uint_eq (count_bits (atomic_load (&ran_by)), 1);
   ck_assert_uint_eq (get_active_workers (scheduler).n_out, 1);
 }
-END_TEST
 
 /* Each queues the next. */
 static void
@@ -230,7 +226,7 @@ run_first (gpointer data)
   run_next (data);
 }
 
-START_TEST (what_the_last_items_queue_is_run_although_workers_are_out)
+LOOP_TEST (what_the_last_items_queue_is_run_although_workers_are_out, 0, core_test_n_kinds)
 {
   g_autoptr (IrisScheduler) scheduler = core_test_make (&core_test_kinds[_i]);
 
@@ -242,23 +238,5 @@ START_TEST (what_the_last_items_queue_is_run_although_workers_are_out)
   ck_assert_int_eq (atomic_load (&n_notified), N_ITEMS);
   core_test_check_stats (scheduler);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("active-workers");
-  TCase *all = tcase_create ("all");
-
-  tcase_set_timeout (all, 0);
-  tcase_add_checked_fixture (all, setup, NULL);
-  tcase_add_loop_test (all, a_worker_that_is_out_runs_nothing_and_comes_back, 0, core_test_n_kinds);
-  tcase_add_test (all, a_place_keeps_one_worker_for_its_strict_items);
-  tcase_add_loop_test (all, a_scheduler_ends_with_workers_out, 0, 4 * core_test_n_kinds);
-  tcase_add_loop_test (all, what_a_leaving_worker_had_is_run_by_the_others, 0, 5);
-  tcase_add_loop_test (all, what_the_last_items_queue_is_run_although_workers_are_out, 0,
-                       core_test_n_kinds);
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("active-workers", setup, NULL)

@@ -16,7 +16,7 @@ nothing (gpointer data)
 {
 }
 
-START_TEST (an_proxy_gives_its_item_out_at_the_first_meeting_alone)
+TEST (an_proxy_gives_its_item_out_at_the_first_meeting_alone)
 {
   IrisItem item;
   IrisItem *proxy;
@@ -26,9 +26,8 @@ START_TEST (an_proxy_gives_its_item_out_at_the_first_meeting_alone)
   ck_assert_ptr_eq (iris_item_proxy_open (proxy), &item);
   ck_assert_ptr_null (iris_item_proxy_open (proxy));
 }
-END_TEST
 
-START_TEST (an_item_without_an_proxy_is_handed_on)
+TEST (an_item_without_an_proxy_is_handed_on)
 {
   IrisItem item;
 
@@ -36,7 +35,6 @@ START_TEST (an_item_without_an_proxy_is_handed_on)
   ck_assert_ptr_eq (iris_item_proxy_open (&item), &item);
   ck_assert_ptr_eq (iris_item_proxy_open (&item), &item);
 }
-END_TEST
 
 static IrisScheduler *
 affinity_scheduler (guint n_places, guint n_workers)
@@ -68,7 +66,7 @@ queue_range (gpointer data)
                              IRIS_ITEM_NONE, run_numbered, GUINT_TO_POINTER (i), NULL);
 }
 
-START_TEST (every_item_runs_once_from_whichever_queue_it_is_taken)
+TEST (every_item_runs_once_from_whichever_queue_it_is_taken)
 {
   g_autoptr (IrisStats) stats = NULL;
 
@@ -85,9 +83,8 @@ START_TEST (every_item_runs_once_from_whichever_queue_it_is_taken)
   g_clear_object (&scheduler);
   free (runs);
 }
-END_TEST
 
-START_TEST (cancelling_settles_every_item_once)
+TEST (cancelling_settles_every_item_once)
 {
   g_autoptr (IrisStats) stats = NULL;
 
@@ -101,7 +98,6 @@ START_TEST (cancelling_settles_every_item_once)
   g_clear_object (&scheduler);
   free (runs);
 }
-END_TEST
 
 static GMutex lock;
 static GCond changed;
@@ -130,7 +126,7 @@ queue_and_wait (gpointer data)
   g_mutex_unlock (&lock);
 }
 
-START_TEST (affinity_wakes_the_place_it_is_for)
+TEST (affinity_wakes_the_place_it_is_for)
 {
   scheduler = affinity_scheduler (2, 1);
   n_at_home = 0;
@@ -139,7 +135,6 @@ START_TEST (affinity_wakes_the_place_it_is_for)
   ck_assert_uint_eq (n_at_home, 1);
   g_clear_object (&scheduler);
 }
-END_TEST
 
 /* More items than the affinity queue, the bounded deque and the inbox behind it hold, so that
  * proxies wait in the overflow of the affinity queue and in that of an inbox at once; from two
@@ -184,7 +179,7 @@ flood (gpointer data)
   wait_for_turn (N_FLOODS);
 }
 
-START_TEST (affinity_may_overflow_on_both_its_ways)
+TEST (affinity_may_overflow_on_both_its_ways)
 {
   g_autoptr (IrisPlaces) places = iris_places_new_unbound (3, 1);
 
@@ -202,22 +197,5 @@ START_TEST (affinity_may_overflow_on_both_its_ways)
   g_clear_object (&scheduler);
   free ((void *) runs);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("affinity-queue");
-  TCase *all = tcase_create ("all");
-
-  tcase_set_timeout (all, 120);
-  tcase_add_test (all, an_proxy_gives_its_item_out_at_the_first_meeting_alone);
-  tcase_add_test (all, an_item_without_an_proxy_is_handed_on);
-  tcase_add_test (all, every_item_runs_once_from_whichever_queue_it_is_taken);
-  tcase_add_test (all, cancelling_settles_every_item_once);
-  tcase_add_test (all, affinity_wakes_the_place_it_is_for);
-  tcase_add_test (all, affinity_may_overflow_on_both_its_ways);
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("affinity-queue", NULL, NULL)

@@ -125,23 +125,21 @@ check_sections_during_shutdown (IrisShutdown how)
   core_test_check_stats (scheduler);
 }
 
-START_TEST (each_section_during_a_shutdown_has_a_stand_in)
+LOOP_TEST (each_section_during_a_shutdown_has_a_stand_in, 0, 2 * core_test_n_kinds)
 {
   scheduler = core_test_make (&core_test_kinds[_i / 2]);
   check_sections_during_shutdown (_i % 2 == 0 ? IRIS_SHUTDOWN_DRAIN : IRIS_SHUTDOWN_CANCEL);
 }
-END_TEST
 
-START_TEST (each_section_of_a_lone_worker_during_a_drain_has_a_stand_in)
+LOOP_TEST (each_section_of_a_lone_worker_during_a_drain_has_a_stand_in, 0, 3)
 {
   scheduler = _i == 0   ? iris_scheduler_new_full (1, 1)
               : _i == 1 ? iris_lfscheduler_new_full (1, 1)
                         : iris_wsscheduler_new_full (1, 1);
   check_sections_during_shutdown (IRIS_SHUTDOWN_DRAIN);
 }
-END_TEST
 
-START_TEST (each_section_during_a_drain_has_a_stand_in_on_every_layout_and_deque)
+LOOP_TEST (each_section_during_a_drain_has_a_stand_in_on_every_layout_and_deque, 0, 15)
 {
   static const IrisDequeKind kinds[] = { IRIS_DEQUE_CHASE_LEV, IRIS_DEQUE_SPLIT, IRIS_DEQUE_ABP,
                                          IRIS_DEQUE_STEAL_HALF, IRIS_DEQUE_LOCKED };
@@ -153,7 +151,6 @@ START_TEST (each_section_during_a_drain_has_a_stand_in_on_every_layout_and_deque
                             "layout", layouts[_i / 5], NULL);
   check_sections_during_shutdown (IRIS_SHUTDOWN_DRAIN);
 }
-END_TEST
 
 static void
 block_until_let_go (gpointer data)
@@ -179,7 +176,7 @@ make_spares (guint n_spares, guint n_workers)
   core_test_gate_close (&inside);
 }
 
-START_TEST (spares_that_are_out_stand_in_during_a_drain)
+LOOP_TEST (spares_that_are_out_stand_in_during_a_drain, 0, 3 * core_test_n_kinds)
 {
   guint max_spares = 1 + (guint) _i % 3;
   g_autofree char *text = g_strdup_printf ("%u", max_spares);
@@ -198,9 +195,8 @@ START_TEST (spares_that_are_out_stand_in_during_a_drain)
   if (n_places == 1)
     ck_assert_uint_eq (get_active_workers ().n_spares, n_spares);
 }
-END_TEST
 
-START_TEST (workers_that_are_out_stand_in_during_a_drain)
+LOOP_TEST (workers_that_are_out_stand_in_during_a_drain, 0, 3)
 {
   scheduler = _i == 0   ? iris_scheduler_new_full (3, 3)
               : _i == 1 ? iris_lfscheduler_new_full (3, 3)
@@ -212,7 +208,6 @@ START_TEST (workers_that_are_out_stand_in_during_a_drain)
   check_sections_during_shutdown (IRIS_SHUTDOWN_DRAIN);
   ck_assert_uint_eq (get_active_workers ().n_spares, 0);
 }
-END_TEST
 
 /* Waits for the next one, which it queues; the last one waits for none. */
 static void
@@ -231,7 +226,7 @@ nest (gpointer data)
     }
 }
 
-START_TEST (as_many_sections_nest_during_a_drain_as_spares_are_allowed)
+LOOP_TEST (as_many_sections_nest_during_a_drain_as_spares_are_allowed, 0, 3)
 {
   setenv ("IRIS_MAX_SPARES", "3", 1);
   scheduler = _i == 0   ? iris_scheduler_new_full (1, 1)
@@ -246,25 +241,5 @@ START_TEST (as_many_sections_nest_during_a_drain_as_spares_are_allowed)
   ck_assert_uint_eq (get_active_workers ().n_spares, 3);
   ck_assert_uint_eq (get_active_workers ().spares_refused, 0);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("blocking-end");
-  TCase *all = tcase_create ("all");
-
-  tcase_set_timeout (all, 0);
-  tcase_add_checked_fixture (all, setup, teardown);
-  tcase_add_loop_test (all, each_section_during_a_shutdown_has_a_stand_in, 0,
-                       2 * core_test_n_kinds);
-  tcase_add_loop_test (all, each_section_of_a_lone_worker_during_a_drain_has_a_stand_in, 0, 3);
-  tcase_add_loop_test (all, each_section_during_a_drain_has_a_stand_in_on_every_layout_and_deque, 0,
-                       15);
-  tcase_add_loop_test (all, spares_that_are_out_stand_in_during_a_drain, 0, 3 * core_test_n_kinds);
-  tcase_add_loop_test (all, workers_that_are_out_stand_in_during_a_drain, 0, 3);
-  tcase_add_loop_test (all, as_many_sections_nest_during_a_drain_as_spares_are_allowed, 0, 3);
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("blocking-end", setup, teardown)

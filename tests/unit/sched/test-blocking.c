@@ -89,7 +89,7 @@ make_parents (IrisScheduler *scheduler, guint n)
   return parents;
 }
 
-START_TEST (workers_that_all_wait_for_their_own_items_go_on)
+LOOP_TEST (workers_that_all_wait_for_their_own_items_go_on, 0, core_test_n_kinds)
 {
   g_autoptr (IrisScheduler) scheduler = core_test_make (&core_test_kinds[_i]);
   guint n_workers = iris_scheduler_get_n_workers (scheduler);
@@ -119,9 +119,8 @@ START_TEST (workers_that_all_wait_for_their_own_items_go_on)
     sched_yield ();
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
 }
-END_TEST
 
-START_TEST (a_scheduler_drains_while_all_its_workers_wait)
+LOOP_TEST (a_scheduler_drains_while_all_its_workers_wait, 0, core_test_n_kinds)
 {
   g_autoptr (IrisScheduler) scheduler = core_test_make (&core_test_kinds[_i]);
   /* All may wait at one place. */
@@ -133,9 +132,8 @@ START_TEST (a_scheduler_drains_while_all_its_workers_wait)
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
   core_test_gate_wait (&done, n);
 }
-END_TEST
 
-START_TEST (what_each_deque_holds_is_open_while_its_owner_waits)
+LOOP_TEST (what_each_deque_holds_is_open_while_its_owner_waits, 0, 15)
 {
   static const IrisDequeKind kinds[] = { IRIS_DEQUE_CHASE_LEV, IRIS_DEQUE_SPLIT, IRIS_DEQUE_ABP,
                                          IRIS_DEQUE_STEAL_HALF, IRIS_DEQUE_LOCKED };
@@ -151,7 +149,6 @@ START_TEST (what_each_deque_holds_is_open_while_its_owner_waits)
     iris_scheduler_queue (scheduler, run_parent, &parents[i], NULL);
   core_test_gate_wait (&done, 8);
 }
-END_TEST
 
 static void
 wait_inside (gpointer data)
@@ -165,7 +162,7 @@ wait_inside (gpointer data)
   core_test_gate_add (&done, 1);
 }
 
-START_TEST (no_more_spares_are_made_than_allowed)
+LOOP_TEST (no_more_spares_are_made_than_allowed, 0, 4)
 {
   g_autoptr (IrisPlaces) places = iris_places_new_unbound (1, 2);
   g_autoptr (IrisScheduler) scheduler = g_object_new (IRIS_TYPE_PLACE_SCHEDULER, "places", places,
@@ -185,9 +182,8 @@ START_TEST (no_more_spares_are_made_than_allowed)
   core_test_gate_add (&let_go, 1);
   core_test_gate_wait (&done, 2 + (guint64) _i);
 }
-END_TEST
 
-START_TEST (the_environment_switches_spares_off)
+TEST (the_environment_switches_spares_off)
 {
   g_autoptr (IrisScheduler) scheduler = NULL;
   guint max_spares;
@@ -203,9 +199,8 @@ START_TEST (the_environment_switches_spares_off)
   ck_assert_uint_eq (get_active_workers (scheduler).spares_refused, 1);
   core_test_gate_add (&let_go, 1);
 }
-END_TEST
 
-START_TEST (a_worker_that_is_out_stands_in_before_one_is_made)
+TEST (a_worker_that_is_out_stands_in_before_one_is_made)
 {
   g_autoptr (IrisScheduler) scheduler = iris_wsscheduler_new_full (3, 3);
 
@@ -220,32 +215,12 @@ START_TEST (a_worker_that_is_out_stands_in_before_one_is_made)
   while (get_active_workers (scheduler).n_active != 1)
     sched_yield ();
 }
-END_TEST
 
-START_TEST (outside_a_worker_it_means_nothing)
+TEST (outside_a_worker_it_means_nothing)
 {
   iris_worker_begin_blocking ();
   iris_worker_end_blocking ();
   iris_worker_end_blocking ();
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("blocking");
-  TCase *all = tcase_create ("all");
-
-  tcase_set_timeout (all, 0);
-  tcase_add_checked_fixture (all, setup, NULL);
-  tcase_add_loop_test (all, workers_that_all_wait_for_their_own_items_go_on, 0, core_test_n_kinds);
-  tcase_add_loop_test (all, a_scheduler_drains_while_all_its_workers_wait, 0, core_test_n_kinds);
-  tcase_add_loop_test (all, what_each_deque_holds_is_open_while_its_owner_waits, 0, 15);
-  tcase_add_loop_test (all, no_more_spares_are_made_than_allowed, 0, 4);
-  tcase_add_test (all, the_environment_switches_spares_off);
-  tcase_add_test (all, a_worker_that_is_out_stands_in_before_one_is_made);
-  tcase_add_test (all, outside_a_worker_it_means_nothing);
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("blocking", setup, NULL)

@@ -32,7 +32,7 @@ is_zero (const guint8 *memory, gsize size)
   return i == size;
 }
 
-START_TEST (memory_is_touched_at_a_place)
+TEST (memory_is_touched_at_a_place)
 {
   g_autoptr (IrisPlaces) places = iris_places_new_unbound (2, 1);
   g_autoptr (IrisScheduler) scheduler = make_scheduler (places);
@@ -56,9 +56,8 @@ START_TEST (memory_is_touched_at_a_place)
   ck_assert_uint_ge (stats->places[1].executed, 2 * (SIZE / IRIS_FIRST_TOUCH_CHUNK));
   ck_assert_uint_eq (stats->places[0].executed, 0);
 }
-END_TEST
 
-START_TEST (a_scheduler_that_is_shut_down_says_so)
+TEST (a_scheduler_that_is_shut_down_says_so)
 {
   g_autoptr (IrisPlaces) places = iris_places_new_unbound (1, 1);
   g_autoptr (IrisScheduler) scheduler = make_scheduler (places);
@@ -69,7 +68,6 @@ START_TEST (a_scheduler_that_is_shut_down_says_so)
   ck_assert (!iris_scheduler_first_touch (scheduler, 0, memory, NULL, SIZE, &error));
   ck_assert (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CLOSED));
 }
-END_TEST
 
 typedef struct
 {
@@ -87,7 +85,7 @@ on_touched (GObject *source, GAsyncResult *result, gpointer data)
   g_main_loop_quit (wait->loop);
 }
 
-START_TEST (memory_is_touched_without_waiting)
+LOOP_TEST (memory_is_touched_without_waiting, 0, 3)
 {
   g_autoptr (GMainLoop) loop = g_main_loop_new (NULL, FALSE);
   g_autoptr (IrisPlaces) places = iris_places_new_unbound (2, 1);
@@ -109,9 +107,8 @@ START_TEST (memory_is_touched_without_waiting)
   ck_assert_int_eq (is_zero (memory, SIZE), _i == 0);
   g_clear_error (&wait.error);
 }
-END_TEST
 
-START_TEST (a_memory_node_has_a_place)
+LOOP_TEST (a_memory_node_has_a_place, 0, 2)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (IrisTopology)
@@ -127,10 +124,9 @@ START_TEST (a_memory_node_has_a_place)
   ck_assert_uint_eq (iris_place_get_cache_size (iris_places_get_place (places, 1)),
                      _i == 0 ? 2097152 : 1048576);
 }
-END_TEST
 
 /* A cache that places share falls to them by their cpus. */
-START_TEST (a_shared_cache_is_divided)
+TEST (a_shared_cache_is_divided)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (IrisTopology)
@@ -143,9 +139,8 @@ START_TEST (a_shared_cache_is_divided)
   ck_assert_uint_eq (iris_place_get_cache_size (iris_places_get_place (places, 3)), 262144);
   ck_assert_uint_eq (iris_place_get_cache_size (iris_places_get_place (none, 1)), 0);
 }
-END_TEST
 
-START_TEST (foreign_and_virtual_places_hold_no_memory)
+LOOP_TEST (foreign_and_virtual_places_hold_no_memory, 0, 2)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (IrisTopology) topology = iris_topology_new_synthetic ("numa:2 pu:1", &error);
@@ -157,10 +152,9 @@ START_TEST (foreign_and_virtual_places_hold_no_memory)
   ck_assert_int_eq (iris_places_find_memory (places, &byte, 1, &error), -1);
   ck_assert (g_error_matches (error, IRIS_PLACE_ERROR, IRIS_PLACE_ERROR_NO_PLACE));
 }
-END_TEST
 
 /* Containers may forbid to ask where memory lies; then it must say so. */
-START_TEST (memory_of_this_machine_has_a_place_or_an_error)
+TEST (memory_of_this_machine_has_a_place_or_an_error)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (IrisPlaces) places = iris_places_new (NULL, "machine", &error);
@@ -175,9 +169,8 @@ START_TEST (memory_of_this_machine_has_a_place_or_an_error)
   else
     ck_assert (place == 0 && error == NULL);
 }
-END_TEST
 
-START_TEST (memory_of_a_place_lies_there)
+TEST (memory_of_a_place_lies_there)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (IrisPlaces) places = iris_places_new (NULL, "machine", &error);
@@ -190,24 +183,5 @@ START_TEST (memory_of_a_place_lies_there)
     ck_assert_int_eq (iris_places_find_memory (places, memory, SIZE, &error), 0);
   iris_place_free (place, memory, SIZE);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("first-touch");
-  TCase *all = tcase_create ("all");
-
-  tcase_set_timeout (all, 120);
-  tcase_add_test (all, memory_is_touched_at_a_place);
-  tcase_add_test (all, a_scheduler_that_is_shut_down_says_so);
-  tcase_add_loop_test (all, memory_is_touched_without_waiting, 0, 3);
-  tcase_add_loop_test (all, a_memory_node_has_a_place, 0, 2);
-  tcase_add_test (all, a_shared_cache_is_divided);
-  tcase_add_loop_test (all, foreign_and_virtual_places_hold_no_memory, 0, 2);
-  tcase_add_test (all, memory_of_this_machine_has_a_place_or_an_error);
-  tcase_add_test (all, memory_of_a_place_lies_there);
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("first-touch", NULL, NULL)

@@ -109,7 +109,7 @@ static const struct
   { G_MAXUINT64, G_GUINT64_CONSTANT (1) << 62 },
 };
 
-START_TEST (a_footprint_is_the_next_power_of_two)
+LOOP_TEST (a_footprint_is_the_next_power_of_two, 0, G_N_ELEMENTS (sizes))
 {
   IrisItem item;
 
@@ -125,9 +125,8 @@ START_TEST (a_footprint_is_the_next_power_of_two)
   ck_assert_uint_eq (item.flags & 0xff, IRIS_ITEM_KEEP_APART);
   ck_assert_int_eq (item.place, 2);
 }
-END_TEST
 
-START_TEST (an_item_is_counted_until_it_is_done)
+TEST (an_item_is_counted_until_it_is_done)
 {
   open_pool (IRIS_LAYOUT_WORKERS, IRIS_DEAL_OWN);
   queue_at (OUTSIDE, 0, 0, IRIS_ITEM_NONE, 1000);
@@ -149,9 +148,8 @@ START_TEST (an_item_is_counted_until_it_is_done)
   ck_assert_uint_eq (items[2].flags, iris_footprint_pack (4000));
   close_pool ();
 }
-END_TEST
 
-START_TEST (items_that_move_together_are_counted_where_they_lie)
+TEST (items_that_move_together_are_counted_where_they_lie)
 {
   open_pool (IRIS_LAYOUT_WORKERS, IRIS_DEAL_OWN);
   for (int i = 0; i < 8; i++)
@@ -164,9 +162,8 @@ START_TEST (items_that_move_together_are_counted_where_they_lie)
     ;
   close_pool ();
 }
-END_TEST
 
-START_TEST (what_is_cancelled_is_counted_no_more)
+LOOP_TEST (what_is_cancelled_is_counted_no_more, 0, 3)
 {
   open_pool (_i == 0 ? IRIS_LAYOUT_WORKERS : IRIS_LAYOUT_AFFINITY,
              _i == 2 ? IRIS_DEAL_ROUND_ROBIN : IRIS_DEAL_OWN);
@@ -175,9 +172,8 @@ START_TEST (what_is_cancelled_is_counted_no_more)
               (guint64) i << i % 20);
   close_pool ();
 }
-END_TEST
 
-START_TEST (an_item_in_the_affinity_is_counted_once)
+TEST (an_item_in_the_affinity_is_counted_once)
 {
   open_pool (IRIS_LAYOUT_AFFINITY, IRIS_DEAL_OWN);
   queue_at (0, 0, 1, IRIS_ITEM_NONE, 1 * MB);
@@ -188,10 +184,9 @@ START_TEST (an_item_in_the_affinity_is_counted_once)
   ck_assert_int_eq (take (2), -1);
   close_pool ();
 }
-END_TEST
 
 /* A worker's share of the cache is 4 MB. */
-START_TEST (large_items_go_to_different_places)
+LOOP_TEST (large_items_go_to_different_places, 0, 2)
 {
   int ids[2];
 
@@ -215,9 +210,8 @@ START_TEST (large_items_go_to_different_places)
   take (2);
   close_pool ();
 }
-END_TEST
 
-START_TEST (small_and_hinted_items_go_where_they_always_go)
+TEST (small_and_hinted_items_go_where_they_always_go)
 {
   open_pool (IRIS_LAYOUT_WORKERS, IRIS_DEAL_OWN);
   for (int i = 0; i < 4; i++)
@@ -228,10 +222,9 @@ START_TEST (small_and_hinted_items_go_where_they_always_go)
   check_counts (1, 32 * MB, 0);
   close_pool ();
 }
-END_TEST
 
 /* The deadline is far: a byte takes a microsecond. */
-START_TEST (a_place_that_has_a_large_item_leaves_another_one)
+TEST (a_place_that_has_a_large_item_leaves_another_one)
 {
   IrisWorkerCounters *counters;
 
@@ -253,9 +246,8 @@ START_TEST (a_place_that_has_a_large_item_leaves_another_one)
   ck_assert_int_eq (take (0), -1);
   close_pool ();
 }
-END_TEST
 
-START_TEST (a_large_item_is_not_left_for_ever)
+TEST (a_large_item_is_not_left_for_ever)
 {
   open_pool (IRIS_LAYOUT_WORKERS, IRIS_DEAL_OWN);
   queues->rules.max_delay_ns = 1000;
@@ -269,7 +261,6 @@ START_TEST (a_large_item_is_not_left_for_ever)
   ck_assert_int_eq (take (1), -1);
   close_pool ();
 }
-END_TEST
 
 static void
 count_one (gpointer data)
@@ -277,7 +268,7 @@ count_one (gpointer data)
   atomic_fetch_add ((_Atomic guint *) data, 1);
 }
 
-START_TEST (work_is_queued_with_its_footprint)
+LOOP_TEST (work_is_queued_with_its_footprint, 0, 2)
 {
   g_autoptr (IrisPlaces) places = make_places ();
   g_autoptr (IrisScheduler) scheduler = _i == 0 ? iris_place_scheduler_new (places)
@@ -296,26 +287,5 @@ START_TEST (work_is_queued_with_its_footprint)
   ck_assert_uint_eq (stats->total.kept_apart, _i == 0 ? 100 : 0);
   core_test_check_stats (scheduler);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("footprint");
-  TCase *all = tcase_create ("all");
-
-  tcase_set_timeout (all, 120);
-  tcase_add_loop_test (all, a_footprint_is_the_next_power_of_two, 0, G_N_ELEMENTS (sizes));
-  tcase_add_test (all, an_item_is_counted_until_it_is_done);
-  tcase_add_test (all, items_that_move_together_are_counted_where_they_lie);
-  tcase_add_loop_test (all, what_is_cancelled_is_counted_no_more, 0, 3);
-  tcase_add_test (all, an_item_in_the_affinity_is_counted_once);
-  tcase_add_loop_test (all, large_items_go_to_different_places, 0, 2);
-  tcase_add_test (all, small_and_hinted_items_go_where_they_always_go);
-  tcase_add_test (all, a_place_that_has_a_large_item_leaves_another_one);
-  tcase_add_test (all, a_large_item_is_not_left_for_ever);
-  tcase_add_loop_test (all, work_is_queued_with_its_footprint, 0, 2);
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("footprint", NULL, NULL)

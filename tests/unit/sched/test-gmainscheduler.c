@@ -43,7 +43,7 @@ run_in_order (gpointer data)
   n_run++;
 }
 
-START_TEST (items_run_in_order_when_the_context_is_iterated)
+TEST (items_run_in_order_when_the_context_is_iterated)
 {
   for (guint i = 0; i < 1000; i++)
     iris_scheduler_queue (scheduler, run_in_order, GUINT_TO_POINTER (i), notified);
@@ -53,7 +53,6 @@ START_TEST (items_run_in_order_when_the_context_is_iterated)
   ck_assert_uint_eq (n_run, 1000);
   ck_assert_uint_eq (atomic_load (&n_notified), 1000);
 }
-END_TEST
 
 static gboolean
 note_turn (gpointer data)
@@ -62,7 +61,7 @@ note_turn (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-START_TEST (a_flood_leaves_other_sources_their_turn)
+TEST (a_flood_leaves_other_sources_their_turn)
 {
   GSource *idle = g_idle_source_new ();
   guint run_before = G_MAXUINT;
@@ -78,9 +77,8 @@ START_TEST (a_flood_leaves_other_sources_their_turn)
   ck_assert_uint_lt (run_before, 200);
   ck_assert_uint_eq (n_run, 1000);
 }
-END_TEST
 
-START_TEST (shutting_down_drains_on_the_callers_thread)
+TEST (shutting_down_drains_on_the_callers_thread)
 {
   for (guint i = 0; i < 100; i++)
     iris_scheduler_queue (scheduler, run_in_order, GUINT_TO_POINTER (i), notified);
@@ -91,9 +89,8 @@ START_TEST (shutting_down_drains_on_the_callers_thread)
   ck_assert_uint_eq (n_run, 100);
   ck_assert_uint_eq (atomic_load (&n_notified), 101);
 }
-END_TEST
 
-START_TEST (cancelling_runs_the_notifies_alone)
+TEST (cancelling_runs_the_notifies_alone)
 {
   g_autoptr (IrisStats) stats = NULL;
 
@@ -106,7 +103,6 @@ START_TEST (cancelling_runs_the_notifies_alone)
   ck_assert_uint_eq (stats->total.cancelled, 100);
   ck_assert_uint_eq (stats->total.queued, 100);
 }
-END_TEST
 
 static void
 count_run (gpointer data)
@@ -162,7 +158,7 @@ start_loop (GMainLoop *loop)
   return runner;
 }
 
-START_TEST (items_from_other_threads_wake_the_loop_and_none_is_lost)
+TEST (items_from_other_threads_wake_the_loop_and_none_is_lost)
 {
   GMainLoop *loop = g_main_loop_new (context, FALSE);
   GThread *runner = start_loop (loop);
@@ -179,16 +175,14 @@ START_TEST (items_from_other_threads_wake_the_loop_and_none_is_lost)
   ck_assert_uint_eq (n_run, G_N_ELEMENTS (queuers) * N_ITEMS);
   g_main_loop_unref (loop);
 }
-END_TEST
 
-START_TEST (the_context_may_outlive_the_scheduler)
+TEST (the_context_may_outlive_the_scheduler)
 {
   iris_scheduler_queue (scheduler, count_run, NULL, notified);
   g_clear_object (&scheduler);
   ck_assert_uint_eq (n_run, 1);
   ck_assert (!g_main_context_iteration (context, FALSE));
 }
-END_TEST
 
 /* The scheduler's is the first source of its context. */
 static gboolean
@@ -203,7 +197,7 @@ drop_scheduler (gpointer data)
   g_object_unref (data);
 }
 
-START_TEST (an_item_may_drop_the_last_reference)
+TEST (an_item_may_drop_the_last_reference)
 {
   IrisScheduler *mine = g_steal_pointer (&scheduler);
 
@@ -217,9 +211,8 @@ START_TEST (an_item_may_drop_the_last_reference)
   ck_assert_uint_eq (atomic_load (&n_notified), 1001);
   ck_assert (!source_is_there ());
 }
-END_TEST
 
-START_TEST (a_context_that_goes_cancels_what_a_dropped_scheduler_left)
+TEST (a_context_that_goes_cancels_what_a_dropped_scheduler_left)
 {
   IrisScheduler *mine = g_steal_pointer (&scheduler);
 
@@ -233,9 +226,8 @@ START_TEST (a_context_that_goes_cancels_what_a_dropped_scheduler_left)
   ck_assert_uint_lt (n_run, 1000);
   context = g_main_context_new ();
 }
-END_TEST
 
-START_TEST (a_worker_that_drops_the_last_reference_does_not_wait_for_the_loop)
+TEST (a_worker_that_drops_the_last_reference_does_not_wait_for_the_loop)
 {
   g_autoptr (IrisScheduler) workers = iris_wsscheduler_new_full (1, 1);
 
@@ -252,7 +244,6 @@ START_TEST (a_worker_that_drops_the_last_reference_does_not_wait_for_the_loop)
   ck_assert_uint_eq (atomic_load (&n_notified), 1);
   ck_assert (!source_is_there ());
 }
-END_TEST
 
 static void
 wait_for_gate (gpointer data)
@@ -272,7 +263,7 @@ open_gate (gpointer data)
   g_mutex_unlock (&lock);
 }
 
-START_TEST (an_item_that_drops_the_last_reference_to_workers_does_not_wait_for_them)
+TEST (an_item_that_drops_the_last_reference_to_workers_does_not_wait_for_them)
 {
   IrisScheduler *workers = iris_wsscheduler_new_full (1, 1);
 
@@ -285,7 +276,6 @@ START_TEST (an_item_that_drops_the_last_reference_to_workers_does_not_wait_for_t
   while (atomic_load (&n_notified) == 0)
     g_thread_yield ();
 }
-END_TEST
 
 static void
 shut_down (gpointer data)
@@ -293,7 +283,7 @@ shut_down (gpointer data)
   iris_scheduler_shutdown (data, IRIS_SHUTDOWN_DRAIN);
 }
 
-START_TEST (shutting_down_in_an_item_of_its_own_is_refused)
+TEST (shutting_down_in_an_item_of_its_own_is_refused)
 {
   g_test_expect_message ("iris", G_LOG_LEVEL_CRITICAL, "*source_runs_here*");
   iris_scheduler_queue (scheduler, shut_down, scheduler, notified);
@@ -304,9 +294,8 @@ START_TEST (shutting_down_in_an_item_of_its_own_is_refused)
   ck_assert_uint_eq (n_run, 1);
   ck_assert_uint_eq (atomic_load (&n_notified), 2);
 }
-END_TEST
 
-START_TEST (what_the_owner_of_the_context_queues_after_a_shutdown_is_cancelled)
+TEST (what_the_owner_of_the_context_queues_after_a_shutdown_is_cancelled)
 {
   ck_assert (g_main_context_acquire (context));
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
@@ -317,7 +306,6 @@ START_TEST (what_the_owner_of_the_context_queues_after_a_shutdown_is_cancelled)
     ;
   ck_assert_uint_eq (n_run, 0);
 }
-END_TEST
 
 static void
 queue_another (gpointer data)
@@ -326,14 +314,13 @@ queue_another (gpointer data)
   iris_scheduler_queue (scheduler, count_run, NULL, notified);
 }
 
-START_TEST (what_an_item_queues_while_it_is_shut_down_runs)
+TEST (what_an_item_queues_while_it_is_shut_down_runs)
 {
   iris_scheduler_queue (scheduler, queue_another, NULL, notified);
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
   ck_assert_uint_eq (n_run, 2);
   ck_assert_uint_eq (atomic_load (&n_notified), 2);
 }
-END_TEST
 
 /* Two threads that go on together, without a system call in between. */
 static _Atomic guint n_arrived;
@@ -365,7 +352,7 @@ queue_in_each_round (gpointer data)
 }
 
 /* explore-gmain shows the orders of memory in which it could go wrong. */
-START_TEST (when_queueing_and_shutting_down_have_returned_the_item_is_settled)
+TEST (when_queueing_and_shutting_down_have_returned_the_item_is_settled)
 {
   GThread *queuer;
 
@@ -384,31 +371,5 @@ START_TEST (when_queueing_and_shutting_down_have_returned_the_item_is_settled)
     }
   g_thread_join (queuer);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("gmainscheduler");
-  TCase *all = tcase_create ("all");
-
-  tcase_add_checked_fixture (all, setup, teardown);
-  tcase_set_timeout (all, 120);
-  tcase_add_test (all, items_run_in_order_when_the_context_is_iterated);
-  tcase_add_test (all, a_flood_leaves_other_sources_their_turn);
-  tcase_add_test (all, shutting_down_drains_on_the_callers_thread);
-  tcase_add_test (all, cancelling_runs_the_notifies_alone);
-  tcase_add_test (all, items_from_other_threads_wake_the_loop_and_none_is_lost);
-  tcase_add_test (all, the_context_may_outlive_the_scheduler);
-  tcase_add_test (all, an_item_may_drop_the_last_reference);
-  tcase_add_test (all, a_context_that_goes_cancels_what_a_dropped_scheduler_left);
-  tcase_add_test (all, a_worker_that_drops_the_last_reference_does_not_wait_for_the_loop);
-  tcase_add_test (all, an_item_that_drops_the_last_reference_to_workers_does_not_wait_for_them);
-  tcase_add_test (all, shutting_down_in_an_item_of_its_own_is_refused);
-  tcase_add_test (all, what_the_owner_of_the_context_queues_after_a_shutdown_is_cancelled);
-  tcase_add_test (all, what_an_item_queues_while_it_is_shut_down_runs);
-  tcase_add_test (all, when_queueing_and_shutting_down_have_returned_the_item_is_settled);
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("gmainscheduler", setup, teardown)

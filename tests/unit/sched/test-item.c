@@ -35,7 +35,7 @@ notify (gpointer data)
   work->notified_at = ++work->n_calls;
 }
 
-START_TEST (a_made_item_is_run_and_then_notified)
+TEST (a_made_item_is_run_and_then_notified)
 {
   Work work = { 0 };
 
@@ -45,9 +45,8 @@ START_TEST (a_made_item_is_run_and_then_notified)
   ck_assert_int_eq (work.run_at, 1);
   ck_assert_int_eq (work.notified_at, 2);
 }
-END_TEST
 
-START_TEST (a_made_item_that_is_cancelled_is_notified_alone)
+TEST (a_made_item_that_is_cancelled_is_notified_alone)
 {
   Work work = { 0 };
 
@@ -55,9 +54,8 @@ START_TEST (a_made_item_that_is_cancelled_is_notified_alone)
   ck_assert_int_eq (work.n_run, 0);
   ck_assert_int_eq (work.n_notified, 1);
 }
-END_TEST
 
-START_TEST (an_embedded_item_gets_one_call)
+TEST (an_embedded_item_gets_one_call)
 {
   Work work = { 0 };
 
@@ -69,9 +67,8 @@ START_TEST (an_embedded_item_gets_one_call)
   ck_assert_int_eq (work.n_run, 1);
   ck_assert_int_eq (work.n_notified, 1);
 }
-END_TEST
 
-START_TEST (without_a_notify_nothing_is_called)
+TEST (without_a_notify_nothing_is_called)
 {
   Work work = { 0 };
 
@@ -82,7 +79,6 @@ START_TEST (without_a_notify_nothing_is_called)
   ck_assert_int_eq (work.n_run, 1);
   ck_assert_int_eq (work.n_notified, 0);
 }
-END_TEST
 
 static int n_freed;
 
@@ -95,7 +91,7 @@ free_and_count (gpointer data)
 }
 
 /* What is read or called after the call is 0xff, or the sanitizer's. */
-START_TEST (an_embedded_item_may_be_freed_by_its_call)
+TEST (an_embedded_item_may_be_freed_by_its_call)
 {
   IrisItem *item = malloc (sizeof *item);
 
@@ -108,7 +104,6 @@ START_TEST (an_embedded_item_may_be_freed_by_its_call)
   iris_item_cancel (item);
   ck_assert_int_eq (n_freed, 2);
 }
-END_TEST
 
 static void
 make_another (gpointer data)
@@ -118,7 +113,7 @@ make_another (gpointer data)
   *made = iris_item_new (run, NULL, NULL, IRIS_PLACE_ANY, IRIS_ITEM_NONE);
 }
 
-START_TEST (what_an_item_makes_may_take_its_place)
+TEST (what_an_item_makes_may_take_its_place)
 {
   IrisItem *made = NULL;
   IrisItem *item = iris_item_new (make_another, &made, NULL, IRIS_PLACE_ANY, IRIS_ITEM_NONE);
@@ -128,9 +123,8 @@ START_TEST (what_an_item_makes_may_take_its_place)
   ck_assert_ptr_eq (made, item);
   iris_slab_free (IRIS_SLAB_ITEM, home, made);
 }
-END_TEST
 
-START_TEST (an_item_starts_without_a_hint_and_keeps_the_one_it_gets)
+TEST (an_item_starts_without_a_hint_and_keeps_the_one_it_gets)
 {
   IrisItem item;
 
@@ -144,22 +138,5 @@ START_TEST (an_item_starts_without_a_hint_and_keeps_the_one_it_gets)
   ck_assert_int_eq (item.place, 3);
   ck_assert_uint_eq (item.flags, IRIS_ITEM_STRICT);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("item");
-  TCase *all = tcase_create ("all");
-
-  tcase_add_test (all, a_made_item_is_run_and_then_notified);
-  tcase_add_test (all, a_made_item_that_is_cancelled_is_notified_alone);
-  tcase_add_test (all, an_embedded_item_gets_one_call);
-  tcase_add_test (all, without_a_notify_nothing_is_called);
-  tcase_add_test (all, an_embedded_item_may_be_freed_by_its_call);
-  tcase_add_test (all, what_an_item_makes_may_take_its_place);
-  tcase_add_test (all, an_item_starts_without_a_hint_and_keeps_the_one_it_gets);
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("item", NULL, NULL)

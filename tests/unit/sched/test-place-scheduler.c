@@ -91,7 +91,7 @@ wait_until_parked (gint place)
     }
 }
 
-START_TEST (an_idle_place_steals_what_another_cannot_run)
+LOOP_TEST (an_idle_place_steals_what_another_cannot_run, 0, 2)
 {
   gint busy = _i, idle = 1 - _i;
   g_autoptr (IrisStats) stats = NULL;
@@ -111,11 +111,10 @@ START_TEST (an_idle_place_steals_what_another_cannot_run)
   ck_assert_uint_eq (stats->places[busy].hinted, N_ITEMS + 1);
   ck_assert_uint_eq (stats->places[idle].hinted, 0);
 }
-END_TEST
 
 /* The same load, but strict. The other place has its chance: it runs an item of its own after all
  * of them were queued, looks everywhere, and goes to sleep. */
-START_TEST (a_strict_item_is_not_stolen)
+LOOP_TEST (a_strict_item_is_not_stolen, 0, 2)
 {
   gint busy = _i, idle = 1 - _i;
   g_autoptr (IrisStats) stats = NULL;
@@ -136,7 +135,6 @@ START_TEST (a_strict_item_is_not_stolen)
   ck_assert_uint_eq (stats->places[busy].executed, N_ITEMS + 1);
   ck_assert_uint_eq (stats->places[busy].hinted, N_ITEMS + 1);
 }
-END_TEST
 
 static void
 make_and_hold (gpointer data)
@@ -147,7 +145,9 @@ make_and_hold (gpointer data)
 }
 
 /* With every deque that gives each item once: also what its owner alone could reach is had. */
-START_TEST (what_lies_on_a_held_workers_deque_is_stolen_too)
+LOOP_TEST (what_lies_on_a_held_workers_deque_is_stolen_too,
+           IRIS_DEQUE_CHASE_LEV,
+           IRIS_DEQUE_LOCKED + 1)
 {
   g_autoptr (IrisPlaces) places = iris_places_new_unbound (2, 1);
   g_autoptr (IrisStats) stats = NULL;
@@ -162,7 +162,6 @@ START_TEST (what_lies_on_a_held_workers_deque_is_stolen_too)
   /* Several at a time. */
   ck_assert_uint_gt (stats->places[1].stolen_in, stats->places[1].steals);
 }
-END_TEST
 
 static void
 wait_for_the_other (gpointer data)
@@ -171,7 +170,7 @@ wait_for_the_other (gpointer data)
 }
 
 /* An item at place 0 can only end when one that was hinted to place 0 ran at place 1. */
-START_TEST (an_item_may_wait_for_one_that_only_a_thief_can_run)
+TEST (an_item_may_wait_for_one_that_only_a_thief_can_run)
 {
   g_autoptr (IrisStats) stats = NULL;
 
@@ -184,9 +183,8 @@ START_TEST (an_item_may_wait_for_one_that_only_a_thief_can_run)
   ck_assert_uint_ge (stats->places[1].stolen_in, 1);
   ck_assert_uint_ge (stats->places[0].stolen_out, 1);
 }
-END_TEST
 
-START_TEST (items_from_outside_are_dealt_to_all_places)
+TEST (items_from_outside_are_dealt_to_all_places)
 {
   g_autoptr (IrisStats) stats = NULL;
 
@@ -199,9 +197,8 @@ START_TEST (items_from_outside_are_dealt_to_all_places)
   ck_assert_uint_eq (stats->places[0].stolen_out, N_ITEMS / 2);
   ck_assert_uint_eq (stats->total.hinted, 1);
 }
-END_TEST
 
-START_TEST (strict_items_of_a_cancelled_scheduler_are_cancelled)
+TEST (strict_items_of_a_cancelled_scheduler_are_cancelled)
 {
   IrisWorkerPool *pool = iris_scheduler_get_pool (scheduler);
   g_autoptr (IrisStats) stats = NULL;
@@ -214,9 +211,8 @@ START_TEST (strict_items_of_a_cancelled_scheduler_are_cancelled)
   ck_assert_uint_eq (n_ran (0), 0);
   ck_assert_uint_eq (stats->places[0].cancelled, N_ITEMS);
 }
-END_TEST
 
-START_TEST (a_scheduler_of_this_machines_places_works)
+TEST (a_scheduler_of_this_machines_places_works)
 {
   g_autoptr (IrisScheduler) machine = iris_place_scheduler_new (NULL);
   IrisPlaces *places = iris_place_scheduler_get_places (IRIS_PLACE_SCHEDULER (machine));
@@ -239,24 +235,5 @@ START_TEST (a_scheduler_of_this_machines_places_works)
   for (guint i = 0; i < stats->n_places; i++)
     ck_assert_uint_eq (stats->places[i].executed, 1);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("place-scheduler");
-  TCase *all = tcase_create ("all");
-
-  tcase_add_checked_fixture (all, setup, teardown);
-  tcase_add_loop_test (all, an_idle_place_steals_what_another_cannot_run, 0, 2);
-  tcase_add_loop_test (all, a_strict_item_is_not_stolen, 0, 2);
-  tcase_add_loop_test (all, what_lies_on_a_held_workers_deque_is_stolen_too, IRIS_DEQUE_CHASE_LEV,
-                       IRIS_DEQUE_LOCKED + 1);
-  tcase_add_test (all, an_item_may_wait_for_one_that_only_a_thief_can_run);
-  tcase_add_test (all, items_from_outside_are_dealt_to_all_places);
-  tcase_add_test (all, strict_items_of_a_cancelled_scheduler_are_cancelled);
-  tcase_add_test (all, a_scheduler_of_this_machines_places_works);
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("place-scheduler", setup, teardown)

@@ -70,7 +70,7 @@ static const CoreTestKind lonely[] = {
   { "1 place of 1, dealt", 1, 1, IRIS_DEAL_ROUND_ROBIN, NULL },
 };
 
-START_TEST (an_item_that_queues_itself_for_ever_does_not_starve_others)
+LOOP_TEST (an_item_that_queues_itself_for_ever_does_not_starve_others, 0, 2 * G_N_ELEMENTS (lonely))
 {
   g_autoptr (IrisScheduler) scheduler = core_test_make (&lonely[_i / 2]);
   Busy busy = { .scheduler = scheduler, .own = _i % 2 == 1 };
@@ -87,18 +87,5 @@ START_TEST (an_item_that_queues_itself_for_ever_does_not_starve_others)
   /* The deque never held more than the two items. */
   ck_assert_int_le (busy.waited, IRIS_FAIRNESS_SOURCES * (IRIS_FAIRNESS_INTERVAL + 1 + 2));
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("starvation");
-  TCase *all = tcase_create ("all");
-
-  tcase_add_checked_fixture (all, setup, NULL);
-  tcase_add_loop_test (all, an_item_that_queues_itself_for_ever_does_not_starve_others, 0,
-                       2 * G_N_ELEMENTS (lonely));
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("starvation", setup, NULL)

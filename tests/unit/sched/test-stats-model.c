@@ -37,7 +37,9 @@ count_change (GListModel *model, guint position, guint removed, guint added, gpo
   n_changed++;
 }
 
-START_TEST (a_model_has_a_row_for_each_place_or_worker)
+LOOP_TEST (a_model_has_a_row_for_each_place_or_worker,
+           IRIS_STATS_OF_PLACES,
+           IRIS_STATS_OF_WORKERS + 1)
 {
   g_autoptr (IrisScheduler) scheduler = make ();
   g_autoptr (IrisStatsModel) model = iris_stats_model_new (scheduler, (IrisStatsOf) _i);
@@ -55,9 +57,8 @@ START_TEST (a_model_has_a_row_for_each_place_or_worker)
                         _i == IRIS_STATS_OF_PLACES ? (gint) i : (gint) i / 2);
     }
 }
-END_TEST
 
-START_TEST (rows_change_and_notify_when_refreshed_and_only_then)
+TEST (rows_change_and_notify_when_refreshed_and_only_then)
 {
   g_autoptr (IrisScheduler) scheduler = make ();
   g_autoptr (IrisStatsModel) model = iris_stats_model_new (scheduler, IRIS_STATS_OF_PLACES);
@@ -88,9 +89,8 @@ START_TEST (rows_change_and_notify_when_refreshed_and_only_then)
   ck_assert_uint_eq (n_notified, 1);
   ck_assert_uint_eq (n_changed, 0);
 }
-END_TEST
 
-START_TEST (every_counter_and_measure_is_a_property)
+TEST (every_counter_and_measure_is_a_property)
 {
   g_autoptr (IrisScheduler) scheduler = make ();
   g_autoptr (IrisStatsModel) model = iris_stats_model_new (scheduler, IRIS_STATS_OF_WORKERS);
@@ -110,10 +110,9 @@ START_TEST (every_counter_and_measure_is_a_property)
       g_value_unset (&value);
     }
 }
-END_TEST
 
 /* Two workers of four run; the others sleep, and their sleep counts although it goes on. */
-START_TEST (times_count_up_to_the_snapshot)
+TEST (times_count_up_to_the_snapshot)
 {
   g_autoptr (IrisScheduler) scheduler = make ();
   g_autoptr (IrisStats) first = NULL;
@@ -156,20 +155,5 @@ START_TEST (times_count_up_to_the_snapshot)
   core_test_gate_add (&go, 1);
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("stats-model");
-  TCase *all = tcase_create ("all");
-
-  tcase_add_loop_test (all, a_model_has_a_row_for_each_place_or_worker, IRIS_STATS_OF_PLACES,
-                       IRIS_STATS_OF_WORKERS + 1);
-  tcase_add_test (all, rows_change_and_notify_when_refreshed_and_only_then);
-  tcase_add_test (all, every_counter_and_measure_is_a_property);
-  tcase_add_test (all, times_count_up_to_the_snapshot);
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("stats-model", NULL, NULL)

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-START_TEST (without_samples_a_quantile_is_0)
+TEST (without_samples_a_quantile_is_0)
 {
   g_autoptr (IrisStats) stats = iris_stats_new (1, 1);
 
@@ -18,9 +18,8 @@ START_TEST (without_samples_a_quantile_is_0)
   ck_assert_uint_eq (iris_stats_delay_quantile (stats, 0.5), 0);
   ck_assert_uint_eq (iris_stats_delay_quantile (stats, 1), 0);
 }
-END_TEST
 
-START_TEST (a_quantile_is_the_upper_end_of_its_bucket)
+LOOP_TEST (a_quantile_is_the_upper_end_of_its_bucket, 0, IRIS_STATS_DELAY_BUCKETS)
 {
   g_autoptr (IrisStats) stats = iris_stats_new (1, 1);
 
@@ -29,9 +28,8 @@ START_TEST (a_quantile_is_the_upper_end_of_its_bucket)
   ck_assert_uint_eq (iris_stats_delay_quantile (stats, 0.5), (guint64) 2 << _i);
   ck_assert_uint_eq (iris_stats_delay_quantile (stats, 1), (guint64) 2 << _i);
 }
-END_TEST
 
-START_TEST (quantiles_divide_the_samples)
+TEST (quantiles_divide_the_samples)
 {
   g_autoptr (IrisStats) stats = iris_stats_new (1, 1);
 
@@ -44,9 +42,8 @@ START_TEST (quantiles_divide_the_samples)
   ck_assert_uint_eq (iris_stats_delay_quantile (stats, 0.99), 2048);
   ck_assert_uint_eq (iris_stats_delay_quantile (stats, 1), (guint64) 2 << 39);
 }
-END_TEST
 
-START_TEST (a_copy_has_everything_and_stands_alone)
+TEST (a_copy_has_everything_and_stands_alone)
 {
   IrisStats *stats = iris_stats_new (2, 3);
   g_autoptr (IrisStats) copy = NULL;
@@ -77,7 +74,6 @@ START_TEST (a_copy_has_everything_and_stands_alone)
   ck_assert_uint_eq (copy->workers[2].cancelled, G_GUINT64_CONSTANT (0x0303030303030303));
   ck_assert_int_eq (copy->worker_place[2], 1);
 }
-END_TEST
 
 /* Counters of which each is another number. */
 static void
@@ -87,7 +83,7 @@ fill (IrisCounters *counters, guint64 n)
     iris_counters_set (counters, &iris_counter_infos[i], n * (i + 1));
 }
 
-START_TEST (counters_of_workers_add_up_but_the_most_is_the_most)
+TEST (counters_of_workers_add_up_but_the_most_is_the_most)
 {
   IrisCounters sum = { 0 }, one, other;
 
@@ -104,9 +100,8 @@ START_TEST (counters_of_workers_add_up_but_the_most_is_the_most)
       ck_assert_uint_eq (iris_counters_get (&sum, info), (most ? 1000 : 1010) * (i + 1));
     }
 }
-END_TEST
 
-START_TEST (a_difference_tells_of_the_time_between)
+TEST (a_difference_tells_of_the_time_between)
 {
   g_autoptr (IrisStats) older = iris_stats_new (1, 1);
   g_autoptr (IrisStats) newer = iris_stats_new (1, 2);
@@ -140,9 +135,8 @@ START_TEST (a_difference_tells_of_the_time_between)
   ck_assert_uint_eq (diff->run[4], 7);
   ck_assert_uint_eq (iris_stats_run_quantile (diff, 0.5), 32);
 }
-END_TEST
 
-START_TEST (the_three_measures_are_what_they_say)
+TEST (the_three_measures_are_what_they_say)
 {
   IrisCounters c = { .executed = 200,
                      .steals = 20,
@@ -163,9 +157,8 @@ START_TEST (the_three_measures_are_what_they_say)
   ck_assert_double_eq (iris_counters_get_steal_overhead (&nothing), 0);
   ck_assert_double_eq (iris_counters_get_items_per_steal (&nothing), 0);
 }
-END_TEST
 
-START_TEST (a_stopwatch_is_read_while_it_runs)
+TEST (a_stopwatch_is_read_while_it_runs)
 {
   IrisStopwatch watch = 0;
   gint64 now = iris_clock_ns ();
@@ -185,7 +178,6 @@ START_TEST (a_stopwatch_is_read_while_it_runs)
   iris_stopwatch_stop (&watch, now + 7);
   ck_assert_uint_eq (iris_stopwatch_get (&watch), 5000000007);
 }
-END_TEST
 
 /* A snapshot with something in it. */
 static IrisStats *
@@ -221,7 +213,7 @@ check_json_row (JsonObject *row, const IrisCounters *counters, guint64 span_ns)
                            iris_counters_get_items_per_steal (counters), 1e-12);
 }
 
-START_TEST (json_has_every_number)
+TEST (json_has_every_number)
 {
   g_autoptr (IrisStats) stats = make_sample ();
   g_autofree char *text = iris_stats_to_json (stats);
@@ -253,9 +245,8 @@ START_TEST (json_has_every_number)
   times = json_object_get_object_member (all, "run");
   ck_assert_int_eq (json_object_get_int_member (times, "max_ns"), 64);
 }
-END_TEST
 
-START_TEST (the_table_has_every_row_and_column)
+TEST (the_table_has_every_row_and_column)
 {
   g_autoptr (IrisStats) stats = make_sample ();
   g_autofree char *text = iris_stats_to_string (stats);
@@ -284,25 +275,5 @@ START_TEST (the_table_has_every_row_and_column)
       ck_assert_msg (strstr (text, title) != NULL, "no \"%s\" in:\n%s", title, text);
     }
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("stats");
-  TCase *all = tcase_create ("all");
-
-  tcase_add_test (all, without_samples_a_quantile_is_0);
-  tcase_add_loop_test (all, a_quantile_is_the_upper_end_of_its_bucket, 0, IRIS_STATS_DELAY_BUCKETS);
-  tcase_add_test (all, quantiles_divide_the_samples);
-  tcase_add_test (all, a_copy_has_everything_and_stands_alone);
-  tcase_add_test (all, counters_of_workers_add_up_but_the_most_is_the_most);
-  tcase_add_test (all, a_difference_tells_of_the_time_between);
-  tcase_add_test (all, the_three_measures_are_what_they_say);
-  tcase_add_test (all, a_stopwatch_is_read_while_it_runs);
-  tcase_add_test (all, json_has_every_number);
-  tcase_add_test (all, the_table_has_every_row_and_column);
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("stats", NULL, NULL)

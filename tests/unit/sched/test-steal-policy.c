@@ -112,7 +112,7 @@ begin_items (int worker, guint64 n)
   iris_counter_add (&pool->workers[worker].counters.executed, n);
 }
 
-START_TEST (a_new_policy_is_as_it_was_asked_for)
+TEST (a_new_policy_is_as_it_was_asked_for)
 {
   g_autoptr (IrisStealPolicy)
       policy = iris_steal_policy_new (IRIS_STEAL_ORDER_RANDOM, IRIS_STEAL_AMOUNT_HALF, 0);
@@ -131,9 +131,8 @@ START_TEST (a_new_policy_is_as_it_was_asked_for)
   ck_assert_uint_eq (bandwidth, IRIS_STEAL_DEFAULT_BANDWIDTH);
   ck_assert_uint_eq (max_delay, IRIS_STEAL_DEFAULT_MAX_DELAY);
 }
-END_TEST
 
-START_TEST (words_make_a_policy)
+TEST (words_make_a_policy)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (IrisStealPolicy)
@@ -148,7 +147,6 @@ START_TEST (words_make_a_policy)
   ck_assert_uint_eq (rules.max_delay_ns, 5000);
   ck_assert (!rules.refuses);
 }
-END_TEST
 
 static const struct
 {
@@ -167,16 +165,15 @@ static const struct
   { "max-delay=99999999999", IRIS_STEAL_POLICY_ERROR_VALUE },
 };
 
-START_TEST (bad_words_make_an_error)
+LOOP_TEST (bad_words_make_an_error, 0, G_N_ELEMENTS (bad_words))
 {
   g_autoptr (GError) error = NULL;
 
   ck_assert_ptr_null (iris_steal_policy_parse (bad_words[_i].words, &error));
   ck_assert (g_error_matches (error, IRIS_STEAL_POLICY_ERROR, (gint) bad_words[_i].code));
 }
-END_TEST
 
-START_TEST (schedulers_of_places_take_a_policy)
+LOOP_TEST (schedulers_of_places_take_a_policy, 0, 2)
 {
   g_autoptr (IrisStealPolicy)
       policy = iris_steal_policy_new (IRIS_STEAL_ORDER_RANDOM, IRIS_STEAL_AMOUNT_ONE, 0);
@@ -189,7 +186,6 @@ START_TEST (schedulers_of_places_take_a_policy)
   g_object_get (scheduler, "steal-policy", &same, NULL);
   ck_assert_ptr_eq (same, policy);
 }
-END_TEST
 
 static const struct
 {
@@ -203,7 +199,7 @@ static const struct
   { "one", IRIS_DEQUE_CHASE_LEV, 1 },          { "one", IRIS_DEQUE_LOCKED, 1 },
 };
 
-START_TEST (the_policy_says_how_much_is_stolen)
+LOOP_TEST (the_policy_says_how_much_is_stolen, 0, G_N_ELEMENTS (amounts))
 {
   open_unbound (amounts[_i].words, 2, 1, amounts[_i].kind);
   for (int i = 0; i < N_ITEMS; i++)
@@ -214,11 +210,10 @@ START_TEST (the_policy_says_how_much_is_stolen)
   ck_assert_uint_eq (verdicts (0, IRIS_STEAL_VERDICT_TAKEN), 1);
   close_pool ();
 }
-END_TEST
 
 /* By distance the near place is always the first; at random the far ones are too, sooner or later.
  */
-START_TEST (the_policy_says_which_place_is_asked_first)
+LOOP_TEST (the_policy_says_which_place_is_asked_first, 0, 2)
 {
   guint first[4] = { 0 };
 
@@ -239,7 +234,6 @@ START_TEST (the_policy_says_which_place_is_asked_first)
       ck_assert_uint_gt (first[place], 0);
   close_pool ();
 }
-END_TEST
 
 /* A move costs a second for each unit of distance; the near place is at 1, the far ones at 2. */
 #define SECOND "move-cost=1000000000+max-delay=2000000000"
@@ -261,7 +255,7 @@ static const struct
   { 1, 1500000000, 1024, IRIS_STEAL_VERDICT_TAKEN },
 };
 
-START_TEST (a_steal_is_weighed_against_its_cost)
+LOOP_TEST (a_steal_is_weighed_against_its_cost, 0, G_N_ELEMENTS (verdict_cases))
 {
   gint place = verdict_cases[_i].place;
   IrisStealVerdict verdict = verdict_cases[_i].verdict;
@@ -284,10 +278,9 @@ START_TEST (a_steal_is_weighed_against_its_cost)
   ck_assert_int_eq (pool->ops->has_work (pool, &pool->workers[0]), IRIS_WORK_NONE);
   close_pool ();
 }
-END_TEST
 
 /* One place is refused, the other one is not. */
-START_TEST (a_worker_backs_off_only_if_it_refuses_everything)
+TEST (a_worker_backs_off_only_if_it_refuses_everything)
 {
   IrisWorker *self;
 
@@ -310,9 +303,8 @@ START_TEST (a_worker_backs_off_only_if_it_refuses_everything)
   ck_assert_int_eq (take (0), -1);
   close_pool ();
 }
-END_TEST
 
-START_TEST (a_worker_that_refuses_nothing_takes_everything)
+TEST (a_worker_that_refuses_nothing_takes_everything)
 {
   open_unbound (SECOND "+nothing", 2, 1, IRIS_DEQUE_CHASE_LEV);
   set_run_time (1, 1);
@@ -320,9 +312,8 @@ START_TEST (a_worker_that_refuses_nothing_takes_everything)
   ck_assert_int_eq (take (0), 0);
   close_pool ();
 }
-END_TEST
 
-START_TEST (a_place_whose_workers_sleep_is_not_refused)
+TEST (a_place_whose_workers_sleep_is_not_refused)
 {
   open_unbound (SECOND, 2, 2, IRIS_DEQUE_CHASE_LEV);
   set_run_time (2, 1);
@@ -336,10 +327,9 @@ START_TEST (a_place_whose_workers_sleep_is_not_refused)
   iris_parking_lot_cancel (&pool->parking_lot, &pool->workers[3].parker);
   close_pool ();
 }
-END_TEST
 
 /* The deadline of the forecast is now: what stands still is taken in the next look. */
-START_TEST (a_place_that_stands_still_is_refused_once)
+TEST (a_place_that_stands_still_is_refused_once)
 {
   open_unbound ("move-cost=1+max-delay=2000000000", 2, 1, IRIS_DEQUE_CHASE_LEV);
   /* So many of no time that they drain sooner than in a nanosecond, if that were so. */
@@ -353,9 +343,8 @@ START_TEST (a_place_that_stands_still_is_refused_once)
   ck_assert_uint_eq (pool->workers[0].counters.refusals_lapsed, 1);
   close_pool ();
 }
-END_TEST
 
-START_TEST (a_place_that_gets_on_is_refused_again)
+TEST (a_place_that_gets_on_is_refused_again)
 {
   open_unbound ("move-cost=2+max-delay=2000000000", 2, 1, IRIS_DEQUE_CHASE_LEV);
   set_run_time (1, 1);
@@ -368,10 +357,9 @@ START_TEST (a_place_that_gets_on_is_refused_again)
   ck_assert_uint_eq (verdicts (0, IRIS_STEAL_VERDICT_BACKLOG), 100);
   close_pool ();
 }
-END_TEST
 
 /* It gets on, but never with this item. */
-START_TEST (no_place_is_refused_for_longer_than_the_limit)
+TEST (no_place_is_refused_for_longer_than_the_limit)
 {
   bool taken = false;
 
@@ -391,9 +379,8 @@ START_TEST (no_place_is_refused_for_longer_than_the_limit)
   ck_assert_uint_eq (atomic_load (&queues->queues[1].forecast.since), 0);
   close_pool ();
 }
-END_TEST
 
-START_TEST (strict_items_never_move)
+TEST (strict_items_never_move)
 {
   open_unbound ("random+half+nothing", 3, 1, IRIS_DEQUE_CHASE_LEV);
   for (int i = 0; i < 30; i++)
@@ -407,30 +394,5 @@ START_TEST (strict_items_never_move)
     ck_assert_int_eq (take (worker), -1);
   close_pool ();
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("steal-policy");
-  TCase *all = tcase_create ("all");
-
-  tcase_set_timeout (all, 120);
-  tcase_add_test (all, a_new_policy_is_as_it_was_asked_for);
-  tcase_add_test (all, words_make_a_policy);
-  tcase_add_loop_test (all, bad_words_make_an_error, 0, G_N_ELEMENTS (bad_words));
-  tcase_add_loop_test (all, schedulers_of_places_take_a_policy, 0, 2);
-  tcase_add_loop_test (all, the_policy_says_how_much_is_stolen, 0, G_N_ELEMENTS (amounts));
-  tcase_add_loop_test (all, the_policy_says_which_place_is_asked_first, 0, 2);
-  tcase_add_loop_test (all, a_steal_is_weighed_against_its_cost, 0, G_N_ELEMENTS (verdict_cases));
-  tcase_add_test (all, a_worker_backs_off_only_if_it_refuses_everything);
-  tcase_add_test (all, a_worker_that_refuses_nothing_takes_everything);
-  tcase_add_test (all, a_place_whose_workers_sleep_is_not_refused);
-  tcase_add_test (all, a_place_that_stands_still_is_refused_once);
-  tcase_add_test (all, a_place_that_gets_on_is_refused_again);
-  tcase_add_test (all, no_place_is_refused_for_longer_than_the_limit);
-  tcase_add_test (all, strict_items_never_move);
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("steal-policy", NULL, NULL)

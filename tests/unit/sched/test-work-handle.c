@@ -50,7 +50,7 @@ make_held (void)
   return scheduler;
 }
 
-START_TEST (work_that_has_not_begun_is_taken_back_once)
+TEST (work_that_has_not_begun_is_taken_back_once)
 {
   g_autoptr (IrisScheduler) scheduler = make_held ();
   g_autoptr (IrisWorkHandle) back = NULL, stays = NULL;
@@ -67,7 +67,6 @@ START_TEST (work_that_has_not_begun_is_taken_back_once)
   ck_assert_uint_eq (atomic_load (&n_notified), 2);
   ck_assert (!iris_scheduler_unqueue (scheduler, stays));
 }
-END_TEST
 
 static gboolean
 take_every_other (IrisScheduler *scheduler,
@@ -86,7 +85,7 @@ take_every_other (IrisScheduler *scheduler,
   return *n < 8;
 }
 
-START_TEST (foreach_sees_what_waits_in_order_and_stops_when_told)
+TEST (foreach_sees_what_waits_in_order_and_stops_when_told)
 {
   g_autoptr (IrisScheduler) scheduler = make_held ();
   guint n = 0;
@@ -104,9 +103,8 @@ START_TEST (foreach_sees_what_waits_in_order_and_stops_when_told)
   ck_assert_uint_eq (atomic_load (&n_notified), 10);
   iris_scheduler_foreach (scheduler, take_every_other, NULL);
 }
-END_TEST
 
-START_TEST (worker_and_owner_race_and_one_wins)
+TEST (worker_and_owner_race_and_one_wins)
 {
   g_autoptr (IrisScheduler) scheduler = iris_wsscheduler_new_full (2, 2);
   guint n_back = 0;
@@ -125,9 +123,8 @@ START_TEST (worker_and_owner_race_and_one_wins)
   ck_assert_uint_eq (atomic_load (&n_run) + n_back, N_WORKS);
   ck_assert_uint_eq (atomic_load (&n_notified), N_WORKS);
 }
-END_TEST
 
-START_TEST (cancelling_settles_work)
+TEST (cancelling_settles_work)
 {
   IrisScheduler *scheduler = iris_wsscheduler_new_full (1, 1);
 
@@ -138,20 +135,5 @@ START_TEST (cancelling_settles_work)
   ck_assert_uint_eq (atomic_load (&n_notified), 1);
   g_object_unref (scheduler);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("work-handle");
-  TCase *all = tcase_create ("all");
-
-  tcase_set_timeout (all, 200);
-  tcase_add_test (all, work_that_has_not_begun_is_taken_back_once);
-  tcase_add_test (all, foreach_sees_what_waits_in_order_and_stops_when_told);
-  tcase_add_test (all, worker_and_owner_race_and_one_wins);
-  tcase_add_test (all, cancelling_settles_work);
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("work-handle", NULL, NULL)

@@ -24,7 +24,7 @@ run (gpointer data)
   core_test_gate_add (&ran, 1);
 }
 
-START_TEST (a_scheduler_made_by_its_type_alone_works)
+LOOP_TEST (a_scheduler_made_by_its_type_alone_works, 0, 5)
 {
   const char *names[] = { "IrisGAsyncQueueScheduler", "IrisLFScheduler", "IrisWSScheduler",
                           "IrisPlaceScheduler", "IrisGMainScheduler" };
@@ -43,7 +43,6 @@ START_TEST (a_scheduler_made_by_its_type_alone_works)
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
   core_test_gate_wait (&ran, 1);
 }
-END_TEST
 
 static void
 settle_slowly (gpointer data)
@@ -81,7 +80,7 @@ second_sleeps (void)
   return g_file_get_contents (path, &text, NULL, NULL) && strstr (text, "\nState:\tS") != NULL;
 }
 
-START_TEST (every_shutdown_returns_after_the_last_notify)
+TEST (every_shutdown_returns_after_the_last_notify)
 {
   g_autoptr (IrisScheduler) scheduler = iris_lfscheduler_new_full (1, 1);
   IrisWorkerPool *pool = iris_scheduler_get_pool (scheduler);
@@ -101,7 +100,6 @@ START_TEST (every_shutdown_returns_after_the_last_notify)
   g_thread_join (first);
   g_thread_join (second);
 }
-END_TEST
 
 static void
 shut_down_from_notify (gpointer data)
@@ -110,7 +108,7 @@ shut_down_from_notify (gpointer data)
   atomic_store (&is_settled, true);
 }
 
-START_TEST (a_notify_of_the_sweep_may_shut_down_again)
+TEST (a_notify_of_the_sweep_may_shut_down_again)
 {
   g_autoptr (IrisScheduler) scheduler = iris_wsscheduler_new_full (1, 1);
   IrisWorkerPool *pool = iris_scheduler_get_pool (scheduler);
@@ -121,7 +119,6 @@ START_TEST (a_notify_of_the_sweep_may_shut_down_again)
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
   ck_assert (atomic_load (&is_settled));
 }
-END_TEST
 
 static CoreTestGate both = CORE_TEST_GATE_INIT;
 
@@ -134,7 +131,7 @@ drop_the_other (gpointer data)
   core_test_gate_add (&ran, 1);
 }
 
-START_TEST (schedulers_that_drop_each_other_both_end)
+LOOP_TEST (schedulers_that_drop_each_other_both_end, 0, core_test_n_kinds)
 {
   guint64 n_threads = core_test_count_base_threads ();
   IrisScheduler *a = core_test_make (&core_test_kinds[_i]);
@@ -152,20 +149,5 @@ START_TEST (schedulers_that_drop_each_other_both_end)
   core_test_gate_wait (&ran, 2);
   core_test_wait_for_threads (n_threads);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("worker-pool-end");
-  TCase *all = tcase_create ("all");
-
-  tcase_set_timeout (all, 0);
-  tcase_add_loop_test (all, a_scheduler_made_by_its_type_alone_works, 0, 5);
-  tcase_add_test (all, every_shutdown_returns_after_the_last_notify);
-  tcase_add_test (all, a_notify_of_the_sweep_may_shut_down_again);
-  tcase_add_loop_test (all, schedulers_that_drop_each_other_both_end, 0, core_test_n_kinds);
-  suite_add_tcase (suite, all);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("worker-pool-end", NULL, NULL)

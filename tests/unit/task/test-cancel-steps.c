@@ -459,7 +459,7 @@ make_trip (const Journey *journey, guint which, guint at)
   return self.n;
 }
 
-START_TEST (a_journey_can_be_cut_short_at_every_step)
+LOOP_TEST (a_journey_can_be_cut_short_at_every_step, 0, G_N_ELEMENTS (journeys))
 {
   const Journey *journey = &journeys[_i];
   guint n = make_trip (journey, 0, NEVER);
@@ -468,17 +468,5 @@ START_TEST (a_journey_can_be_cut_short_at_every_step)
     for (guint at = 0; at < n; at++)
       make_trip (journey, i, at);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("cancel-steps");
-  TCase *tcase = tcase_create ("cancel-steps");
-
-  tcase_set_timeout (tcase, 0);
-  tcase_add_loop_test (tcase, a_journey_can_be_cut_short_at_every_step, 0, G_N_ELEMENTS (journeys));
-  suite_add_tcase (suite, tcase);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("cancel-steps", NULL, NULL)

@@ -30,7 +30,7 @@ print_list (IrisTask *task, gpointer user_data)
 }
 
 /* As task-ls did. */
-START_TEST (a_task_lists_and_a_callback_shows)
+TEST (a_task_lists_and_a_callback_shows)
 {
   IrisTask *task = iris_task_new (list_folder, "folder", NULL);
 
@@ -39,7 +39,6 @@ START_TEST (a_task_lists_and_a_callback_shows)
   g_object_unref (task);
   core_test_gate_wait (&over, 1);
 }
-END_TEST
 
 static void
 throw_and_catch (IrisTask *task, gpointer user_data)
@@ -86,7 +85,7 @@ answered (GObject *source, GAsyncResult *result, gpointer user_data)
   g_main_loop_quit (user_data);
 }
 
-START_TEST (everything_about_a_task)
+TEST (everything_about_a_task)
 {
   IrisScheduler *control = iris_scheduler_new (), *work = iris_scheduler_new_full (1, 2);
   GMainLoop *loop = g_main_loop_new (NULL, FALSE);
@@ -135,7 +134,6 @@ START_TEST (everything_about_a_task)
   g_object_unref (control);
   g_object_unref (work);
 }
-END_TEST
 
 static void
 forward (IrisProcess *process, IrisMessage *work_item, gpointer user_data)
@@ -155,7 +153,7 @@ watched (IrisMessage *message, gpointer data)
     core_test_gate_add (&over, 1);
 }
 
-START_TEST (everything_about_processes)
+TEST (everything_about_processes)
 {
   IrisProcess *head = iris_process_new (NULL, NULL, NULL);
   IrisProcess *tail = iris_process_new_with_func (forward, NULL, NULL);
@@ -188,19 +186,5 @@ START_TEST (everything_about_processes)
   g_object_unref (port);
   g_object_unref (tail);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("classic-tasks");
-  TCase *tcase = tcase_create ("classic-tasks");
-
-  tcase_set_timeout (tcase, 0);
-  tcase_add_test (tcase, a_task_lists_and_a_callback_shows);
-  tcase_add_test (tcase, everything_about_a_task);
-  tcase_add_test (tcase, everything_about_processes);
-  suite_add_tcase (suite, tcase);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("classic-tasks", NULL, NULL)

@@ -9,7 +9,7 @@
 
 /* --- cycles and other refusals ---------------------------------------------------------------- */
 
-START_TEST (an_edge_that_closes_a_cycle_is_refused_with_the_cycle)
+TEST (an_edge_that_closes_a_cycle_is_refused_with_the_cycle)
 {
   static const IrisIntervalState expected[] = { IRIS_INTERVAL_DONE, IRIS_INTERVAL_DONE,
                                                 IRIS_INTERVAL_DONE };
@@ -41,9 +41,8 @@ START_TEST (an_edge_that_closes_a_cycle_is_refused_with_the_cycle)
   check_states (3, expected);
   end ();
 }
-END_TEST
 
-START_TEST (a_long_cycle_is_named_in_part)
+TEST (a_long_cycle_is_named_in_part)
 {
   g_autoptr (GError) error = NULL;
 
@@ -59,7 +58,6 @@ START_TEST (a_long_cycle_is_named_in_part)
   ck_assert_uint_lt (strlen (error->message), 1000);
   end ();
 }
-END_TEST
 
 /* The oracle: which points lead to which. */
 static gboolean leads[2 * N_MAX][2 * N_MAX];
@@ -74,7 +72,7 @@ leads_add (guint n, guint from, guint to)
           leads[i][j] = TRUE;
 }
 
-START_TEST (exactly_the_edges_that_close_cycles_are_refused)
+LOOP_TEST (exactly_the_edges_that_close_cycles_are_refused, 0, 30)
 {
   enum
   {
@@ -130,9 +128,8 @@ START_TEST (exactly_the_edges_that_close_cycles_are_refused)
   g_rand_free (random);
   end ();
 }
-END_TEST
 
-START_TEST (an_edge_to_what_has_happened_is_refused)
+TEST (an_edge_to_what_has_happened_is_refused)
 {
   g_autoptr (GError) error = NULL;
 
@@ -153,9 +150,8 @@ START_TEST (an_edge_to_what_has_happened_is_refused)
   ck_assert (iris_interval_wait (notes[1].interval, NULL));
   end ();
 }
-END_TEST
 
-START_TEST (an_interval_has_one_parent_and_one_graph)
+TEST (an_interval_has_one_parent_and_one_graph)
 {
   g_autoptr (IrisIntervalGraph) other = NULL;
   g_autoptr (IrisInterval) foreign = NULL;
@@ -177,7 +173,6 @@ START_TEST (an_interval_has_one_parent_and_one_graph)
   g_clear_object (&other);
   end ();
 }
-END_TEST
 
 /* --- locks and places ------------------------------------------------------------------------- */
 
@@ -196,7 +191,7 @@ run_with_locks (IrisInterval *interval, gpointer data, GError **error)
 }
 
 /* Each takes two of three locks, named in any order: philosophers. */
-START_TEST (intervals_take_their_locks_without_deadlock)
+LOOP_TEST (intervals_take_their_locks_without_deadlock, 0, core_test_n_kinds)
 {
   g_autoptr (IrisScheduler) own = core_test_make (&core_test_kinds[_i]);
   IrisLock *locks[3];
@@ -229,9 +224,8 @@ START_TEST (intervals_take_their_locks_without_deadlock)
   for (guint i = 0; i < 3; i++)
     iris_lock_unref (locks[i]);
 }
-END_TEST
 
-START_TEST (an_interval_that_is_cancelled_in_line_for_a_lock_lets_go_of_the_others)
+LOOP_TEST (an_interval_that_is_cancelled_in_line_for_a_lock_lets_go_of_the_others, 0, 2)
 {
   g_autoptr (IrisLock) first = iris_lock_new (IRIS_LOCK_POLICY_ALWAYS);
   g_autoptr (IrisLock) second = iris_lock_new (IRIS_LOCK_POLICY_ALWAYS);
@@ -259,9 +253,8 @@ START_TEST (an_interval_that_is_cancelled_in_line_for_a_lock_lets_go_of_the_othe
   iris_lock_release (second);
   end ();
 }
-END_TEST
 
-START_TEST (an_interval_runs_at_its_place)
+TEST (an_interval_runs_at_its_place)
 {
   g_autoptr (IrisPlaces) places = iris_places_new_unbound (3, 1);
 
@@ -283,11 +276,10 @@ START_TEST (an_interval_runs_at_its_place)
     ck_assert_int_eq (notes[i].place, (gint) i % 3);
   end ();
 }
-END_TEST
 
 /* --- pictures --------------------------------------------------------------------------------- */
 
-START_TEST (a_picture_shows_intervals_edges_and_states)
+TEST (a_picture_shows_intervals_edges_and_states)
 {
   g_autoptr (IrisInterval) odd = NULL;
   g_autofree char *dot = NULL;
@@ -332,26 +324,5 @@ START_TEST (a_picture_shows_intervals_edges_and_states)
   g_clear_pointer (&odd, iris_interval_unref);
   end ();
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("interval-edges");
-  TCase *tests = tcase_create ("interval-edges");
-
-  tcase_set_timeout (tests, 200);
-  tcase_add_test (tests, an_edge_that_closes_a_cycle_is_refused_with_the_cycle);
-  tcase_add_test (tests, a_long_cycle_is_named_in_part);
-  tcase_add_loop_test (tests, exactly_the_edges_that_close_cycles_are_refused, 0, 30);
-  tcase_add_test (tests, an_edge_to_what_has_happened_is_refused);
-  tcase_add_test (tests, an_interval_has_one_parent_and_one_graph);
-  tcase_add_loop_test (tests, intervals_take_their_locks_without_deadlock, 0, core_test_n_kinds);
-  tcase_add_loop_test (
-      tests, an_interval_that_is_cancelled_in_line_for_a_lock_lets_go_of_the_others, 0, 2);
-  tcase_add_test (tests, an_interval_runs_at_its_place);
-  tcase_add_test (tests, a_picture_shows_intervals_edges_and_states);
-  suite_add_tcase (suite, tests);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("interval-edges", NULL, NULL)

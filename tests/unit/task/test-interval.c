@@ -8,7 +8,7 @@
 
 /* --- order ------------------------------------------------------------------------------------ */
 
-START_TEST (an_interval_starts_behind_the_ends_that_it_waits_for)
+TEST (an_interval_starts_behind_the_ends_that_it_waits_for)
 {
   begin ();
   for (guint i = 0; i < 4; i++)
@@ -25,9 +25,8 @@ START_TEST (an_interval_starts_behind_the_ends_that_it_waits_for)
   ck_assert_uint_lt (notes[2].ended, notes[3].began);
   end ();
 }
-END_TEST
 
-START_TEST (an_edge_to_an_end_holds_back_the_end_alone)
+TEST (an_edge_to_an_end_holds_back_the_end_alone)
 {
   g_autoptr (GError) error = NULL;
 
@@ -48,7 +47,6 @@ START_TEST (an_edge_to_an_end_holds_back_the_end_alone)
   ck_assert_int_eq (iris_interval_get_state (notes[0].interval), IRIS_INTERVAL_DONE);
   end ();
 }
-END_TEST
 
 static gboolean
 run_with_children (IrisInterval *interval, gpointer data, GError **error)
@@ -65,7 +63,7 @@ run_with_children (IrisInterval *interval, gpointer data, GError **error)
   return good;
 }
 
-START_TEST (a_parent_ends_behind_its_children)
+TEST (a_parent_ends_behind_its_children)
 {
   begin ();
   make_with (0, run_with_children);
@@ -81,9 +79,8 @@ START_TEST (a_parent_ends_behind_its_children)
     }
   end ();
 }
-END_TEST
 
-START_TEST (a_child_made_before_does_not_start_before_its_parent)
+TEST (a_child_made_before_does_not_start_before_its_parent)
 {
   begin ();
   for (guint i = 0; i < 3; i++)
@@ -100,9 +97,8 @@ START_TEST (a_child_made_before_does_not_start_before_its_parent)
   ck_assert_uint_lt (notes[2].ended, notes[1].began);
   end ();
 }
-END_TEST
 
-START_TEST (a_chain_of_very_many_is_a_loop_and_no_recursion)
+LOOP_TEST (a_chain_of_very_many_is_a_loop_and_no_recursion, 0, 2)
 {
   const guint n = 100000 / CORE_TEST_FACTOR;
   g_autoptr (IrisInterval) first = NULL;
@@ -130,11 +126,10 @@ START_TEST (a_chain_of_very_many_is_a_loop_and_no_recursion)
   g_clear_pointer (&last, iris_interval_unref);
   end ();
 }
-END_TEST
 
 /* --- errors ----------------------------------------------------------------------------------- */
 
-START_TEST (an_error_flows_along_the_edges)
+TEST (an_error_flows_along_the_edges)
 {
   static const IrisIntervalState expected[] = { IRIS_INTERVAL_FAILED, IRIS_INTERVAL_CANCELLED,
                                                 IRIS_INTERVAL_CANCELLED, IRIS_INTERVAL_DONE,
@@ -157,9 +152,8 @@ START_TEST (an_error_flows_along_the_edges)
   ck_assert_str_eq (error->message, "number 0 fails");
   end ();
 }
-END_TEST
 
-START_TEST (a_child_that_fails_is_an_error_of_its_parent)
+TEST (a_child_that_fails_is_an_error_of_its_parent)
 {
   static const IrisIntervalState expected[] = { IRIS_INTERVAL_FAILED, IRIS_INTERVAL_FAILED,
                                                 IRIS_INTERVAL_DONE, IRIS_INTERVAL_CANCELLED };
@@ -175,9 +169,8 @@ START_TEST (a_child_that_fails_is_an_error_of_its_parent)
   check_states (4, expected);
   end ();
 }
-END_TEST
 
-START_TEST (a_late_edge_from_a_failed_interval_brings_its_error)
+TEST (a_late_edge_from_a_failed_interval_brings_its_error)
 {
   static const IrisIntervalState expected[] = { IRIS_INTERVAL_FAILED, IRIS_INTERVAL_CANCELLED };
 
@@ -192,7 +185,6 @@ START_TEST (a_late_edge_from_a_failed_interval_brings_its_error)
   check_states (2, expected);
   end ();
 }
-END_TEST
 
 static gboolean
 fail_silently (IrisInterval *interval, gpointer data, GError **error)
@@ -200,7 +192,7 @@ fail_silently (IrisInterval *interval, gpointer data, GError **error)
   return FALSE;
 }
 
-START_TEST (failing_without_a_reason_is_an_error_too)
+TEST (failing_without_a_reason_is_an_error_too)
 {
   g_autoptr (GError) error = NULL;
 
@@ -211,11 +203,10 @@ START_TEST (failing_without_a_reason_is_an_error_too)
   ck_assert (g_error_matches (error, IRIS_INTERVAL_ERROR, IRIS_INTERVAL_ERROR_FAILED));
   end ();
 }
-END_TEST
 
 /* --- cancelling ------------------------------------------------------------------------------- */
 
-START_TEST (a_cancelled_interval_does_not_start_and_ends_in_its_turn)
+TEST (a_cancelled_interval_does_not_start_and_ends_in_its_turn)
 {
   static const IrisIntervalState expected[] = { IRIS_INTERVAL_DONE, IRIS_INTERVAL_CANCELLED,
                                                 IRIS_INTERVAL_CANCELLED };
@@ -239,9 +230,8 @@ START_TEST (a_cancelled_interval_does_not_start_and_ends_in_its_turn)
   ck_assert_ptr_nonnull (strstr (error->message, "n1"));
   end ();
 }
-END_TEST
 
-START_TEST (an_interval_that_is_dropped_unscheduled_keeps_no_other_waiting)
+TEST (an_interval_that_is_dropped_unscheduled_keeps_no_other_waiting)
 {
   begin ();
   make (0);
@@ -263,10 +253,9 @@ START_TEST (an_interval_that_is_dropped_unscheduled_keeps_no_other_waiting)
   ck_assert_uint_eq (notes[2].dropped + notes[3].dropped, 2);
   end ();
 }
-END_TEST
 
 /* A net of which one interval is cancelled, each in its turn, before and while it runs. */
-START_TEST (whichever_interval_is_cancelled_every_end_happens_once)
+TEST (whichever_interval_is_cancelled_every_end_happens_once)
 {
   enum
   {
@@ -305,9 +294,8 @@ START_TEST (whichever_interval_is_cancelled_every_end_happens_once)
       end ();
     }
 }
-END_TEST
 
-START_TEST (intervals_of_a_scheduler_that_was_shut_down_are_cancelled)
+LOOP_TEST (intervals_of_a_scheduler_that_was_shut_down_are_cancelled, 0, 2)
 {
   static const IrisIntervalState expected[] = { IRIS_INTERVAL_CANCELLED, IRIS_INTERVAL_CANCELLED };
   g_autoptr (GError) error = NULL;
@@ -323,29 +311,5 @@ START_TEST (intervals_of_a_scheduler_that_was_shut_down_are_cancelled)
   ck_assert (g_error_matches (error, IRIS_INTERVAL_ERROR, IRIS_INTERVAL_ERROR_CANCELLED));
   end ();
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("interval");
-  TCase *tests = tcase_create ("interval");
-
-  tcase_set_timeout (tests, 200);
-  tcase_add_test (tests, an_interval_starts_behind_the_ends_that_it_waits_for);
-  tcase_add_test (tests, an_edge_to_an_end_holds_back_the_end_alone);
-  tcase_add_test (tests, a_parent_ends_behind_its_children);
-  tcase_add_test (tests, a_child_made_before_does_not_start_before_its_parent);
-  tcase_add_loop_test (tests, a_chain_of_very_many_is_a_loop_and_no_recursion, 0, 2);
-  tcase_add_test (tests, an_error_flows_along_the_edges);
-  tcase_add_test (tests, a_child_that_fails_is_an_error_of_its_parent);
-  tcase_add_test (tests, a_late_edge_from_a_failed_interval_brings_its_error);
-  tcase_add_test (tests, failing_without_a_reason_is_an_error_too);
-  tcase_add_test (tests, a_cancelled_interval_does_not_start_and_ends_in_its_turn);
-  tcase_add_test (tests, an_interval_that_is_dropped_unscheduled_keeps_no_other_waiting);
-  tcase_add_test (tests, whichever_interval_is_cancelled_every_end_happens_once);
-  tcase_add_loop_test (tests, intervals_of_a_scheduler_that_was_shut_down_are_cancelled, 0, 2);
-  suite_add_tcase (suite, tests);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("interval", NULL, NULL)

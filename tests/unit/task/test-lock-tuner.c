@@ -41,7 +41,7 @@ use_lock (IrisLockTuner *tuner, int64_t hot_ns, int64_t plain_ns, guint n)
   return lost;
 }
 
-START_TEST (the_adaptive_policy_keeps_the_faster_way)
+TEST (the_adaptive_policy_keeps_the_faster_way)
 {
   IrisLockTuner tuner;
 
@@ -62,9 +62,8 @@ START_TEST (the_adaptive_policy_keeps_the_faster_way)
   ck_assert_int_eq (tuner.better, IRIS_LOCK_WAY_HOT);
   ck_assert_uint_eq (atomic_load (&tuner.switches), 0);
 }
-END_TEST
 
-START_TEST (the_adaptive_policy_looks_again_and_changes_its_mind)
+TEST (the_adaptive_policy_looks_again_and_changes_its_mind)
 {
   IrisLockTuner tuner;
 
@@ -77,9 +76,8 @@ START_TEST (the_adaptive_policy_looks_again_and_changes_its_mind)
   ck_assert_int_eq (tuner.better, IRIS_LOCK_WAY_HOT);
   ck_assert_uint_eq (atomic_load (&tuner.switches), 2);
 }
-END_TEST
 
-START_TEST (trying_the_worse_way_costs_a_small_part_of_the_time)
+TEST (trying_the_worse_way_costs_a_small_part_of_the_time)
 {
   static const int64_t worse[] = { 110, 200, 1000, 100000 };
 
@@ -98,19 +96,5 @@ START_TEST (trying_the_worse_way_costs_a_small_part_of_the_time)
       ck_assert_uint_le (n_looks, 10000000 / 50);
     }
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("lock-tuner");
-  TCase *tests = tcase_create ("adaptive");
-
-  tcase_set_timeout (tests, 100);
-  tcase_add_test (tests, the_adaptive_policy_keeps_the_faster_way);
-  tcase_add_test (tests, the_adaptive_policy_looks_again_and_changes_its_mind);
-  tcase_add_test (tests, trying_the_worse_way_costs_a_small_part_of_the_time);
-  suite_add_tcase (suite, tests);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("lock-tuner", NULL, NULL)

@@ -70,7 +70,7 @@ feed (IrisProcess *process, guint n)
     iris_process_enqueue (process, iris_message_new ((int) i));
 }
 
-START_TEST (items_are_worked_on_in_order_until_it_is_closed)
+TEST (items_are_worked_on_in_order_until_it_is_closed)
 {
   g_autoptr (IrisProcess) process = process_new (take_in_order, NULL);
   int processed, total;
@@ -91,9 +91,8 @@ START_TEST (items_are_worked_on_in_order_until_it_is_closed)
   ck_assert_int_eq (processed, N_ITEMS + 1);
   ck_assert_int_eq (total, N_ITEMS + 1);
 }
-END_TEST
 
-START_TEST (a_closed_process_without_work_is_over)
+TEST (a_closed_process_without_work_is_over)
 {
   g_autoptr (IrisProcess) process = process_new (add_up, NULL);
 
@@ -102,9 +101,8 @@ START_TEST (a_closed_process_without_work_is_over)
   step_scheduler_run (scheduler);
   ck_assert (iris_process_has_succeeded (process));
 }
-END_TEST
 
-START_TEST (a_chain_hands_on_and_is_closed_from_its_head)
+TEST (a_chain_hands_on_and_is_closed_from_its_head)
 {
   g_autoptr (IrisProcess) head = process_new (hand_on, GUINT_TO_POINTER (1));
   g_autoptr (IrisProcess) middle = process_new (hand_on, GUINT_TO_POINTER (2));
@@ -122,9 +120,8 @@ START_TEST (a_chain_hands_on_and_is_closed_from_its_head)
   ck_assert_uint_eq (sum, N_ITEMS * (N_ITEMS - 1));
   ck_assert (iris_process_has_succeeded (tail));
 }
-END_TEST
 
-START_TEST (a_stage_pauses_while_the_next_is_full)
+TEST (a_stage_pauses_while_the_next_is_full)
 {
   g_autoptr (IrisProcess) head = process_new (hand_on, GUINT_TO_POINTER (1));
   g_autoptr (IrisProcess) tail = process_new (add_up, NULL);
@@ -141,9 +138,8 @@ START_TEST (a_stage_pauses_while_the_next_is_full)
   ck_assert_uint_eq (most, 10);
   ck_assert (iris_process_has_succeeded (tail));
 }
-END_TEST
 
-START_TEST (what_does_not_fit_is_refused_if_one_asks)
+TEST (what_does_not_fit_is_refused_if_one_asks)
 {
   g_autoptr (IrisProcess) process = process_new (add_up, NULL);
   g_autoptr (IrisMessage) message = iris_message_ref_sink (iris_message_new (1));
@@ -157,7 +153,6 @@ START_TEST (what_does_not_fit_is_refused_if_one_asks)
   ck_assert (!iris_process_try_enqueue (process, message, &closed));
   ck_assert (g_error_matches (closed, G_IO_ERROR, G_IO_ERROR_CLOSED));
 }
-END_TEST
 
 static void
 count_down (IrisProcess *process, IrisMessage *work_item, gpointer data)
@@ -167,7 +162,7 @@ count_down (IrisProcess *process, IrisMessage *work_item, gpointer data)
     iris_process_recurse (process, iris_message_new (work_item->what - 1));
 }
 
-START_TEST (a_process_may_give_itself_more_when_it_was_closed)
+TEST (a_process_may_give_itself_more_when_it_was_closed)
 {
   g_autoptr (IrisProcess) process = process_new (count_down, NULL);
 
@@ -178,7 +173,6 @@ START_TEST (a_process_may_give_itself_more_when_it_was_closed)
   ck_assert_uint_eq (n_worked, N_ITEMS + 1);
   ck_assert (iris_process_has_succeeded (process));
 }
-END_TEST
 
 static void
 fail_at (IrisProcess *process, IrisMessage *work_item, gpointer data)
@@ -189,7 +183,7 @@ fail_at (IrisProcess *process, IrisMessage *work_item, gpointer data)
     iris_process_forward (process, work_item);
 }
 
-START_TEST (an_error_ends_the_process_and_cancels_the_others)
+TEST (an_error_ends_the_process_and_cancels_the_others)
 {
   g_autoptr (IrisProcess) head = process_new (hand_on, GUINT_TO_POINTER (1));
   g_autoptr (IrisProcess) middle = process_new (fail_at, GINT_TO_POINTER (3));
@@ -203,7 +197,6 @@ START_TEST (an_error_ends_the_process_and_cancels_the_others)
   ck_assert (iris_process_has_failed (middle));
   ck_assert (iris_process_is_cancelled (head) && iris_process_is_cancelled (tail));
 }
-END_TEST
 
 /* One journey; at step @at the chain is cancelled, or its scheduler shut down. */
 static guint
@@ -247,7 +240,7 @@ chain_end_at (guint at, gboolean shut)
   return n;
 }
 
-START_TEST (a_chain_can_be_ended_at_every_step)
+TEST (a_chain_can_be_ended_at_every_step)
 {
   guint n = chain_end_at (G_MAXUINT, FALSE);
 
@@ -258,9 +251,8 @@ START_TEST (a_chain_can_be_ended_at_every_step)
       chain_end_at (at, TRUE);
     }
 }
-END_TEST
 
-START_TEST (the_total_includes_what_is_expected_from_before)
+TEST (the_total_includes_what_is_expected_from_before)
 {
   g_autoptr (IrisProcess) head = process_new (hand_on, GUINT_TO_POINTER (2));
   g_autoptr (IrisProcess) middle = process_new (hand_on, GUINT_TO_POINTER (1));
@@ -277,7 +269,6 @@ START_TEST (the_total_includes_what_is_expected_from_before)
   iris_process_get_status (tail, NULL, &total);
   ck_assert_int_eq (total, 10);
 }
-END_TEST
 
 /* --- a monitor ---------------------------------------------------------------------------------
  */
@@ -341,7 +332,7 @@ story_of (IrisProgressMonitor *monitor)
   return ((TestMonitor *) monitor)->story->str;
 }
 
-START_TEST (a_monitor_is_told_in_order_and_to_the_end)
+TEST (a_monitor_is_told_in_order_and_to_the_end)
 {
   g_autoptr (IrisProgressMonitor) monitor = g_object_new (test_monitor_get_type (), NULL);
   g_autoptr (IrisProcess) process = process_new (add_up, NULL);
@@ -364,9 +355,8 @@ START_TEST (a_monitor_is_told_in_order_and_to_the_end)
   iris_progress_monitor_watch_process (monitor, process, NULL);
   ck_assert_str_eq (story_of (monitor), "tTPTPCtTPC");
 }
-END_TEST
 
-START_TEST (a_monitor_counts_by_weight_and_cancels)
+TEST (a_monitor_counts_by_weight_and_cancels)
 {
   g_autoptr (IrisProgressMonitor) monitor = g_object_new (test_monitor_get_type (), NULL);
   g_autoptr (IrisProcess) process = process_new (add_up, NULL);
@@ -394,9 +384,8 @@ START_TEST (a_monitor_counts_by_weight_and_cancels)
   iris_port_post (port, iris_message_new (IRIS_PROGRESS_MESSAGE_COMPLETE));
   ck_assert_str_eq (story_of (monitor), "fXXC");
 }
-END_TEST
 
-START_TEST (a_chain_is_watched_as_a_group_and_outlives_its_monitor)
+TEST (a_chain_is_watched_as_a_group_and_outlives_its_monitor)
 {
   g_autoptr (IrisProgressMonitor) monitor = g_object_new (test_monitor_get_type (), NULL);
   g_autoptr (IrisProcess) head = process_new (hand_on, GUINT_TO_POINTER (1));
@@ -420,29 +409,5 @@ START_TEST (a_chain_is_watched_as_a_group_and_outlives_its_monitor)
   while (g_main_context_iteration (NULL, FALSE))
     ;
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("process");
-  TCase *tcase = tcase_create ("process");
-
-  tcase_set_timeout (tcase, 0);
-  tcase_add_checked_fixture (tcase, setup, teardown);
-  tcase_add_test (tcase, items_are_worked_on_in_order_until_it_is_closed);
-  tcase_add_test (tcase, a_closed_process_without_work_is_over);
-  tcase_add_test (tcase, a_chain_hands_on_and_is_closed_from_its_head);
-  tcase_add_test (tcase, a_stage_pauses_while_the_next_is_full);
-  tcase_add_test (tcase, what_does_not_fit_is_refused_if_one_asks);
-  tcase_add_test (tcase, a_process_may_give_itself_more_when_it_was_closed);
-  tcase_add_test (tcase, an_error_ends_the_process_and_cancels_the_others);
-  tcase_add_test (tcase, a_chain_can_be_ended_at_every_step);
-  tcase_add_test (tcase, the_total_includes_what_is_expected_from_before);
-  tcase_add_test (tcase, a_monitor_is_told_in_order_and_to_the_end);
-  tcase_add_test (tcase, a_monitor_counts_by_weight_and_cancels);
-  tcase_add_test (tcase, a_chain_is_watched_as_a_group_and_outlives_its_monitor);
-  suite_add_tcase (suite, tcase);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("process", setup, teardown)

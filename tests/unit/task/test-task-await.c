@@ -57,7 +57,7 @@ awaited (GObject *source, GAsyncResult *result, gpointer data)
 }
 
 /* What GTask users complain about: data that is freed on the worker. */
-START_TEST (callbacks_and_the_free_run_in_the_context_that_awaits)
+TEST (callbacks_and_the_free_run_in_the_context_that_awaits)
 {
   for (guint i = 0; i < N_TASKS; i++)
     {
@@ -70,9 +70,8 @@ START_TEST (callbacks_and_the_free_run_in_the_context_that_awaits)
     g_main_context_iteration (context, TRUE);
   ck_assert_uint_eq (n_freed, N_TASKS);
 }
-END_TEST
 
-START_TEST (a_task_that_is_over_is_awaited_all_the_same_but_not_at_once)
+TEST (a_task_that_is_over_is_awaited_all_the_same_but_not_at_once)
 {
   g_autoptr (IrisTask) task = iris_task_new (return_seven, NULL, NULL);
 
@@ -83,7 +82,6 @@ START_TEST (a_task_that_is_over_is_awaited_all_the_same_but_not_at_once)
   g_main_context_iteration (context, FALSE);
   ck_assert_uint_eq (n_called, 1);
 }
-END_TEST
 
 static void
 awaited_inside (GObject *source, GAsyncResult *result, gpointer data)
@@ -94,7 +92,7 @@ awaited_inside (GObject *source, GAsyncResult *result, gpointer data)
       g_main_context_iteration (context, TRUE);
 }
 
-START_TEST (a_callback_may_iterate_its_context)
+TEST (a_callback_may_iterate_its_context)
 {
   for (guint i = 0; i < 3; i++)
     {
@@ -106,7 +104,6 @@ START_TEST (a_callback_may_iterate_its_context)
   while (n_called < 3)
     g_main_context_iteration (context, TRUE);
 }
-END_TEST
 
 static void
 count_one (gpointer gate)
@@ -114,7 +111,7 @@ count_one (gpointer gate)
   core_test_gate_add (gate, 1);
 }
 
-START_TEST (a_context_that_goes_takes_what_was_delivered_with_it)
+TEST (a_context_that_goes_takes_what_was_delivered_with_it)
 {
   static CoreTestGate gate = CORE_TEST_GATE_INIT;
   g_autoptr (GMainContext) other = g_main_context_new ();
@@ -128,9 +125,8 @@ START_TEST (a_context_that_goes_takes_what_was_delivered_with_it)
   core_test_gate_wait (&gate, 1);
   ck_assert_uint_eq (n_called, 0);
 }
-END_TEST
 
-START_TEST (a_thread_may_wait)
+TEST (a_thread_may_wait)
 {
   g_autoptr (IrisTask) bad = iris_task_new (throw, NULL, NULL);
   g_autoptr (IrisTask) idle = iris_task_new (throw, NULL, NULL);
@@ -145,7 +141,6 @@ START_TEST (a_thread_may_wait)
   ck_assert (!iris_task_wait (idle, -1, &cancelled));
   ck_assert (g_error_matches (cancelled, G_IO_ERROR, G_IO_ERROR_CANCELLED));
 }
-END_TEST
 
 static void
 count_over (IrisTask *task, gpointer gate)
@@ -160,7 +155,7 @@ count_gone (gpointer gate)
   core_test_gate_add (gate, 100);
 }
 
-START_TEST (a_function_is_called_at_every_kind_of_end)
+TEST (a_function_is_called_at_every_kind_of_end)
 {
   static CoreTestGate gate = CORE_TEST_GATE_INIT;
   g_autoptr (IrisTask) good = iris_task_new (return_seven, NULL, NULL);
@@ -179,7 +174,6 @@ START_TEST (a_function_is_called_at_every_kind_of_end)
   g_object_unref (dropped);
   core_test_gate_wait (&gate, 403);
 }
-END_TEST
 
 static char tag;
 
@@ -195,7 +189,7 @@ answered (GObject *source, GAsyncResult *result, gpointer data)
   n_called++;
 }
 
-START_TEST (a_task_is_a_gasyncresult)
+TEST (a_task_is_a_gasyncresult)
 {
   g_autoptr (GObject) source = g_object_new (G_TYPE_OBJECT, NULL);
   g_autoptr (IrisTask) task = iris_task_new (return_seven, NULL, NULL);
@@ -205,7 +199,6 @@ START_TEST (a_task_is_a_gasyncresult)
   while (n_called == 0)
     g_main_context_iteration (context, TRUE);
 }
-END_TEST
 
 /* --- functions in the manner of GIO ------------------------------------------------------------
  */
@@ -269,7 +262,7 @@ iterate_until_over (IrisTask *task)
     g_main_context_iteration (context, TRUE);
 }
 
-START_TEST (functions_of_gio_become_tasks)
+TEST (functions_of_gio_become_tasks)
 {
   g_autoptr (IrisTask) good = gio_task (0);
   g_autoptr (IrisTask) bad = gio_task (1);
@@ -284,9 +277,8 @@ START_TEST (functions_of_gio_become_tasks)
   ck_assert (!iris_task_propagate (bad, NULL, &error));
   ck_assert (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_BUSY));
 }
-END_TEST
 
-START_TEST (cancelling_the_task_cancels_the_function)
+TEST (cancelling_the_task_cancels_the_function)
 {
   g_autoptr (IrisTask) task = gio_task (2);
 
@@ -298,9 +290,8 @@ START_TEST (cancelling_the_task_cancels_the_function)
   ck_assert (iris_task_is_cancelled (task));
   g_clear_object (&pending);
 }
-END_TEST
 
-START_TEST (cancelling_the_cancellable_cancels_the_task)
+TEST (cancelling_the_cancellable_cancels_the_task)
 {
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
   g_autoptr (IrisTask) early = iris_task_new (throw, NULL, NULL);
@@ -315,9 +306,8 @@ START_TEST (cancelling_the_cancellable_cancels_the_task)
   iris_task_set_cancellable (late, cancellable);
   ck_assert (iris_task_is_cancelled (late));
 }
-END_TEST
 
-START_TEST (cancelling_one_of_two_tasks_that_share_a_cancellable_leaves_the_other)
+TEST (cancelling_one_of_two_tasks_that_share_a_cancellable_leaves_the_other)
 {
   g_autoptr (GCancellable) shared = g_cancellable_new ();
   g_autoptr (IrisTask) cancelled = gio_task (2);
@@ -337,10 +327,9 @@ START_TEST (cancelling_one_of_two_tasks_that_share_a_cancellable_leaves_the_othe
   iterate_until_over (other);
   ck_assert (iris_task_has_succeeded (other));
 }
-END_TEST
 
 /* The ways to cancel a task; whether its own cancellable was asked for before that, or after. */
-START_TEST (the_own_cancellable_of_a_task_goes_with_it)
+TEST (the_own_cancellable_of_a_task_goes_with_it)
 {
   for (guint i = 0; i < 6; i++)
     {
@@ -366,9 +355,8 @@ START_TEST (the_own_cancellable_of_a_task_goes_with_it)
       ck_assert (g_cancellable_is_cancelled (shared) == (i / 2 == 1));
     }
 }
-END_TEST
 
-START_TEST (cancelling_the_own_cancellable_of_a_task_cancels_it)
+TEST (cancelling_the_own_cancellable_of_a_task_cancels_it)
 {
   g_autoptr (IrisTask) task = iris_task_new (throw, NULL, NULL);
   g_autoptr (GCancellable) own = iris_task_get_cancellable (task);
@@ -382,7 +370,6 @@ START_TEST (cancelling_the_own_cancellable_of_a_task_cancels_it)
   g_clear_object (&task);
   g_clear_object (&again);
 }
-END_TEST
 
 static void
 cancel_the_shared_one (IrisTask *task, gpointer shared)
@@ -395,7 +382,7 @@ cancel_the_shared_one (IrisTask *task, gpointer shared)
 }
 
 /* The task is cancelled no more then, but what the handler began with it is. */
-START_TEST (a_handler_sees_that_the_cancellable_is_cancelled)
+TEST (a_handler_sees_that_the_cancellable_is_cancelled)
 {
   g_autoptr (GCancellable) shared = g_cancellable_new ();
   g_autoptr (IrisTask) task = iris_task_new (return_seven, NULL, NULL);
@@ -408,7 +395,6 @@ START_TEST (a_handler_sees_that_the_cancellable_is_cancelled)
   ck_assert_uint_eq (n_called, 1);
   ck_assert (iris_task_has_succeeded (task));
 }
-END_TEST
 
 /* --- where handlers run ------------------------------------------------------------------------
  */
@@ -479,7 +465,7 @@ failed_dependency (void)
   return task;
 }
 
-START_TEST (handlers_run_where_the_documentation_says)
+TEST (handlers_run_where_the_documentation_says)
 {
   /* Without a dependency, and with one that has failed, so that no work ends in front of them. */
   for (guint i = 0; i < 2; i++)
@@ -513,7 +499,6 @@ START_TEST (handlers_run_where_the_documentation_says)
       run_and_check_where (gio, IN_THE_CONTEXT);
     }
 }
-END_TEST
 
 static void
 gtask_answered (GObject *source, GAsyncResult *result, gpointer data)
@@ -530,7 +515,7 @@ gtask_answered (GObject *source, GAsyncResult *result, gpointer data)
   n_called++;
 }
 
-START_TEST (a_gtask_returns_what_a_task_ends_with)
+TEST (a_gtask_returns_what_a_task_ends_with)
 {
   static const int errors[] = { 0, G_IO_ERROR_BUSY, G_IO_ERROR_CANCELLED };
 
@@ -549,33 +534,5 @@ START_TEST (a_gtask_returns_what_a_task_ends_with)
   while (n_called < G_N_ELEMENTS (errors))
     g_main_context_iteration (context, TRUE);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("task-await");
-  TCase *tcase = tcase_create ("task-await");
-
-  tcase_set_timeout (tcase, 0);
-  tcase_add_checked_fixture (tcase, setup, teardown);
-  tcase_add_test (tcase, callbacks_and_the_free_run_in_the_context_that_awaits);
-  tcase_add_test (tcase, a_task_that_is_over_is_awaited_all_the_same_but_not_at_once);
-  tcase_add_test (tcase, a_callback_may_iterate_its_context);
-  tcase_add_test (tcase, a_context_that_goes_takes_what_was_delivered_with_it);
-  tcase_add_test (tcase, a_thread_may_wait);
-  tcase_add_test (tcase, a_function_is_called_at_every_kind_of_end);
-  tcase_add_test (tcase, a_task_is_a_gasyncresult);
-  tcase_add_test (tcase, functions_of_gio_become_tasks);
-  tcase_add_test (tcase, cancelling_the_task_cancels_the_function);
-  tcase_add_test (tcase, cancelling_the_cancellable_cancels_the_task);
-  tcase_add_test (tcase, cancelling_one_of_two_tasks_that_share_a_cancellable_leaves_the_other);
-  tcase_add_test (tcase, the_own_cancellable_of_a_task_goes_with_it);
-  tcase_add_test (tcase, cancelling_the_own_cancellable_of_a_task_cancels_it);
-  tcase_add_test (tcase, a_handler_sees_that_the_cancellable_is_cancelled);
-  tcase_add_test (tcase, handlers_run_where_the_documentation_says);
-  tcase_add_test (tcase, a_gtask_returns_what_a_task_ends_with);
-  suite_add_tcase (suite, tcase);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("task-await", setup, teardown)

@@ -45,7 +45,7 @@ check_refused (GError **error)
   g_clear_error (error);
 }
 
-START_TEST (a_result_can_be_had_by_its_type)
+TEST (a_result_can_be_had_by_its_type)
 {
   GValue value = G_VALUE_INIT;
   g_autoptr (GError) error = NULL;
@@ -93,9 +93,8 @@ START_TEST (a_result_can_be_had_by_its_type)
   ck_assert_int_eq (g_variant_get_int32 (got_variant), 7);
   ck_assert_ptr_null (error);
 }
-END_TEST
 
-START_TEST (a_number_that_does_not_fit_is_refused)
+TEST (a_number_that_does_not_fit_is_refused)
 {
   GValue value = G_VALUE_INIT;
   g_autoptr (GError) error = NULL;
@@ -115,9 +114,8 @@ START_TEST (a_number_that_does_not_fit_is_refused)
   ck_assert_int_eq (iris_task_propagate_int64 (real, &error), 0);
   check_refused (&error);
 }
-END_TEST
 
-START_TEST (a_task_without_a_result_ends_well_all_the_same)
+TEST (a_task_without_a_result_ends_well_all_the_same)
 {
   g_autoptr (IrisTask) task = task_with (NULL);
   g_auto (GValue) none = G_VALUE_INIT, null = G_VALUE_INIT, also_null = G_VALUE_INIT;
@@ -133,9 +131,8 @@ START_TEST (a_task_without_a_result_ends_well_all_the_same)
   ck_assert_int_eq (iris_task_propagate_int64 (task, &error), 0);
   check_refused (&error);
 }
-END_TEST
 
-START_TEST (the_error_of_a_task_comes_before_the_type_of_its_result)
+TEST (the_error_of_a_task_comes_before_the_type_of_its_result)
 {
   g_autoptr (IrisTask) bad = iris_task_new (throw, NULL, NULL);
   g_autoptr (GError) error = NULL, copy = NULL;
@@ -147,7 +144,6 @@ START_TEST (the_error_of_a_task_comes_before_the_type_of_its_result)
   ck_assert (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_BUSY));
   ck_assert (g_error_matches (copy, G_IO_ERROR, G_IO_ERROR_BUSY));
 }
-END_TEST
 
 static void
 finished (GObject *source, GAsyncResult *result, gpointer data)
@@ -165,7 +161,7 @@ finished (GObject *source, GAsyncResult *result, gpointer data)
   n_called++;
 }
 
-START_TEST (a_task_runs_in_the_manner_of_gio)
+TEST (a_task_runs_in_the_manner_of_gio)
 {
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
   g_autoptr (IrisTask) good = iris_task_new (return_seven, NULL, NULL);
@@ -179,21 +175,5 @@ START_TEST (a_task_runs_in_the_manner_of_gio)
   while (n_called < 3)
     g_main_context_iteration (NULL, TRUE);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("task-result");
-  TCase *tcase = tcase_create ("task-result");
-
-  tcase_set_timeout (tcase, 0);
-  tcase_add_test (tcase, a_result_can_be_had_by_its_type);
-  tcase_add_test (tcase, a_number_that_does_not_fit_is_refused);
-  tcase_add_test (tcase, a_task_without_a_result_ends_well_all_the_same);
-  tcase_add_test (tcase, the_error_of_a_task_comes_before_the_type_of_its_result);
-  tcase_add_test (tcase, a_task_runs_in_the_manner_of_gio);
-  suite_add_tcase (suite, tcase);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("task-result", NULL, NULL)

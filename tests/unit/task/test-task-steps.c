@@ -134,28 +134,8 @@ trip_at_each_checkpoint (gboolean shut)
     trip_make (at, shut);
 }
 
-START_TEST (a_task_can_be_cancelled_at_every_step)
-{
-  trip_at_each_checkpoint (FALSE);
-}
-END_TEST
+TEST (a_task_can_be_cancelled_at_every_step) { trip_at_each_checkpoint (FALSE); }
 
-START_TEST (the_scheduler_can_be_shut_down_at_every_step)
-{
-  trip_at_each_checkpoint (TRUE);
-}
-END_TEST
+TEST (the_scheduler_can_be_shut_down_at_every_step) { trip_at_each_checkpoint (TRUE); }
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("task-steps");
-  TCase *tcase = tcase_create ("task-steps");
-
-  tcase_set_timeout (tcase, 0);
-  tcase_add_test (tcase, a_task_can_be_cancelled_at_every_step);
-  tcase_add_test (tcase, the_scheduler_can_be_shut_down_at_every_step);
-  suite_add_tcase (suite, tcase);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("task-steps", NULL, NULL)

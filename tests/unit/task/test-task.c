@@ -81,7 +81,7 @@ int_of (IrisTask *task)
 /* --- states ------------------------------------------------------------------------------------
  */
 
-START_TEST (every_pair_of_states_is_allowed_or_not_as_documented)
+TEST (every_pair_of_states_is_allowed_or_not_as_documented)
 {
   /* Rows: from; columns: to. In the order of the enumeration. */
   static const char *const table[] = {
@@ -102,7 +102,6 @@ START_TEST (every_pair_of_states_is_allowed_or_not_as_documented)
   for (guint state = 0; state < G_N_ELEMENTS (table); state++)
     ck_assert (iris_task_state_is_over (state) == (state >= IRIS_TASK_STATE_FINISHED));
 }
-END_TEST
 
 static void
 note_running (IrisTask *task, gpointer data)
@@ -117,7 +116,7 @@ note_callbacks (IrisTask *task, gpointer data)
   ck_assert_uint_eq (iris_task_get_state (task), IRIS_TASK_STATE_CALLBACKS);
 }
 
-START_TEST (a_task_goes_through_its_states)
+TEST (a_task_goes_through_its_states)
 {
   g_autoptr (IrisTask) task = task_new (note_running, NULL);
   g_autoptr (IrisTask) first = task_new (tell, "first");
@@ -136,12 +135,11 @@ START_TEST (a_task_goes_through_its_states)
   ck_assert (!iris_task_has_failed (task) && !iris_task_is_cancelled (task));
   ck_assert (!iris_task_is_executing (task));
 }
-END_TEST
 
 /* --- the chain ---------------------------------------------------------------------------------
  */
 
-START_TEST (callbacks_run_in_order_and_errbacks_are_passed_over)
+TEST (callbacks_run_in_order_and_errbacks_are_passed_over)
 {
   g_autoptr (IrisTask) task = task_new (return_seven, "work ");
 
@@ -156,9 +154,8 @@ START_TEST (callbacks_run_in_order_and_errbacks_are_passed_over)
   g_clear_object (&task);
   ck_assert_uint_eq (n_notified, 4);
 }
-END_TEST
 
-START_TEST (an_errback_that_handles_leads_back_to_the_callbacks)
+TEST (an_errback_that_handles_leads_back_to_the_callbacks)
 {
   g_autoptr (IrisTask) task = task_new (tell_and_throw, "w");
 
@@ -174,9 +171,8 @@ START_TEST (an_errback_that_handles_leads_back_to_the_callbacks)
   ck_assert_str_eq (story->str, "w e1 e2(w) c b( c)");
   ck_assert (iris_task_has_succeeded (task));
 }
-END_TEST
 
-START_TEST (an_unhandled_error_is_the_tasks)
+TEST (an_unhandled_error_is_the_tasks)
 {
   g_autoptr (IrisTask) task = task_new (tell_and_throw, "w");
   g_autoptr (GError) error = NULL;
@@ -187,9 +183,8 @@ START_TEST (an_unhandled_error_is_the_tasks)
   ck_assert (iris_task_get_fatal_error (task, &error));
   ck_assert (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_BUSY));
 }
-END_TEST
 
-START_TEST (closures_are_handlers_and_work)
+TEST (closures_are_handlers_and_work)
 {
   GClosure *work = g_cclosure_new (G_CALLBACK (tell_and_throw), "w", NULL);
   g_autoptr (IrisTask) task = NULL;
@@ -203,9 +198,8 @@ START_TEST (closures_are_handlers_and_work)
   step_scheduler_run (scheduler);
   ck_assert_str_eq (story->str, "w e(w) c");
 }
-END_TEST
 
-START_TEST (a_handler_that_comes_late_is_called_with_the_outcome)
+TEST (a_handler_that_comes_late_is_called_with_the_outcome)
 {
   g_autoptr (IrisTask) task = task_new (return_seven, NULL);
   g_autoptr (IrisTask) cancelled = task_new (return_seven, NULL);
@@ -224,9 +218,8 @@ START_TEST (a_handler_that_comes_late_is_called_with_the_outcome)
   iris_task_add_callback (cancelled, tell, "never", count_notified);
   ck_assert_uint_eq (n_notified, 4);
 }
-END_TEST
 
-START_TEST (handlers_run_in_the_main_context_of_the_task)
+TEST (handlers_run_in_the_main_context_of_the_task)
 {
   g_autoptr (GMainContext) context = g_main_context_new ();
   g_autoptr (IrisTask) task = iris_task_new_full (tell, "w", NULL, FALSE, NULL, scheduler, context);
@@ -240,7 +233,6 @@ START_TEST (handlers_run_in_the_main_context_of_the_task)
     ;
   ck_assert_str_eq (story->str, "wc");
 }
-END_TEST
 
 /* --- asynchronous ------------------------------------------------------------------------------
  */
@@ -252,7 +244,7 @@ finish_at_once (IrisTask *task, gpointer data)
   g_string_append (story, "w");
 }
 
-START_TEST (asynchronous_work_ends_when_it_is_said)
+TEST (asynchronous_work_ends_when_it_is_said)
 {
   g_autoptr (IrisTask) later = iris_task_new_full (tell, "w", NULL, TRUE, NULL, scheduler, NULL);
   g_autoptr (IrisTask)
@@ -273,7 +265,6 @@ START_TEST (asynchronous_work_ends_when_it_is_said)
   step_scheduler_run (scheduler);
   ck_assert_str_eq (story->str, "wc");
 }
-END_TEST
 
 /* --- returning tasks ---------------------------------------------------------------------------
  */
@@ -302,7 +293,7 @@ return_new_task (IrisTask *task, gpointer gate)
   IRIS_TASK_RETURN_TASK_NEW (task, throw_only, gate, gate_freed);
 }
 
-START_TEST (a_returned_task_gives_its_outcome)
+TEST (a_returned_task_gives_its_outcome)
 {
   IrisTask *inner = task_new (return_seven, "inner ");
   g_autoptr (IrisTask)
@@ -318,9 +309,8 @@ START_TEST (a_returned_task_gives_its_outcome)
   ck_assert_int_eq (int_of (outer), 7);
   g_object_unref (inner);
 }
-END_TEST
 
-START_TEST (a_returned_task_may_be_over_fail_or_be_cancelled)
+TEST (a_returned_task_may_be_over_fail_or_be_cancelled)
 {
   IrisTask *over = task_new (return_seven, NULL);
   IrisTask *bad = task_new (tell_and_throw, "bad ");
@@ -348,9 +338,8 @@ START_TEST (a_returned_task_may_be_over_fail_or_be_cancelled)
   g_object_unref (bad);
   g_object_unref (gone);
 }
-END_TEST
 
-START_TEST (a_callback_may_return_a_task)
+TEST (a_callback_may_return_a_task)
 {
   g_autoptr (IrisTask) task = task_new (tell, "work ");
   IrisTask *inner = task_new (return_seven, "inner ");
@@ -363,9 +352,8 @@ START_TEST (a_callback_may_return_a_task)
   ck_assert_int_eq (int_of (task), 7);
   g_object_unref (inner);
 }
-END_TEST
 
-START_TEST (a_new_task_may_be_returned)
+TEST (a_new_task_may_be_returned)
 {
   static CoreTestGate freed = CORE_TEST_GATE_INIT;
   IrisTask *task = iris_task_new (return_new_task, &freed, NULL);
@@ -377,9 +365,8 @@ START_TEST (a_new_task_may_be_returned)
   g_object_unref (task);
   core_test_gate_wait (&freed, 1);
 }
-END_TEST
 
-START_TEST (cancelling_a_task_cancels_the_one_that_it_returned)
+TEST (cancelling_a_task_cancels_the_one_that_it_returned)
 {
   IrisTask *inner = task_new (tell, "never");
   g_autoptr (IrisTask)
@@ -393,7 +380,6 @@ START_TEST (cancelling_a_task_cancels_the_one_that_it_returned)
   ck_assert_str_eq (story->str, "");
   g_object_unref (inner);
 }
-END_TEST
 
 static void
 return_self (IrisTask *task, gpointer data)
@@ -401,7 +387,7 @@ return_self (IrisTask *task, gpointer data)
   IRIS_TASK_RETURN_TASK (task, task);
 }
 
-START_TEST (a_task_that_returns_itself_fails)
+TEST (a_task_that_returns_itself_fails)
 {
   g_autoptr (IrisTask) task = task_new (return_self, NULL);
   g_autoptr (GError) error = NULL;
@@ -411,7 +397,6 @@ START_TEST (a_task_that_returns_itself_fails)
   ck_assert (iris_task_get_fatal_error (task, &error));
   ck_assert (g_error_matches (error, IRIS_TASK_ERROR, IRIS_TASK_ERROR_CYCLE));
 }
-END_TEST
 
 /* --- cancelled
  * ------------------------------------------------------------------------------------ */
@@ -424,7 +409,7 @@ notice_cancel (IrisTask *task, gpointer data)
   ck_assert_uint_eq (iris_task_get_state (task), IRIS_TASK_STATE_RUNNING);
 }
 
-START_TEST (a_running_task_learns_that_it_was_cancelled_and_ends_when_it_likes)
+TEST (a_running_task_learns_that_it_was_cancelled_and_ends_when_it_likes)
 {
   g_autoptr (IrisTask) task = task_new (notice_cancel, NULL);
 
@@ -435,9 +420,8 @@ START_TEST (a_running_task_learns_that_it_was_cancelled_and_ends_when_it_likes)
   ck_assert_str_eq (story->str, "");
   ck_assert_uint_eq (n_notified, 1);
 }
-END_TEST
 
-START_TEST (a_cancelled_task_that_is_run_is_freed_and_does_nothing)
+TEST (a_cancelled_task_that_is_run_is_freed_and_does_nothing)
 {
   IrisTask *task = task_new (tell, "never");
 
@@ -448,10 +432,9 @@ START_TEST (a_cancelled_task_that_is_run_is_freed_and_does_nothing)
   ck_assert_uint_eq (n_notified, 1);
   ck_assert_uint_eq (step_scheduler_get_length (scheduler), 0);
 }
-END_TEST
 
 /* Who makes a task owns a reference, and running does not take it. */
-START_TEST (a_task_keeps_itself_until_it_is_over)
+TEST (a_task_keeps_itself_until_it_is_over)
 {
   {
     g_autoptr (IrisTask) task = task_new (tell, "w");
@@ -463,35 +446,5 @@ START_TEST (a_task_keeps_itself_until_it_is_over)
   step_scheduler_run (scheduler);
   ck_assert_uint_eq (n_notified, 1);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("task");
-  TCase *tcase = tcase_create ("task");
-
-  tcase_set_timeout (tcase, 0);
-  tcase_add_checked_fixture (tcase, setup, teardown);
-  tcase_add_test (tcase, every_pair_of_states_is_allowed_or_not_as_documented);
-  tcase_add_test (tcase, a_task_goes_through_its_states);
-  tcase_add_test (tcase, callbacks_run_in_order_and_errbacks_are_passed_over);
-  tcase_add_test (tcase, an_errback_that_handles_leads_back_to_the_callbacks);
-  tcase_add_test (tcase, an_unhandled_error_is_the_tasks);
-  tcase_add_test (tcase, closures_are_handlers_and_work);
-  tcase_add_test (tcase, a_handler_that_comes_late_is_called_with_the_outcome);
-  tcase_add_test (tcase, handlers_run_in_the_main_context_of_the_task);
-  tcase_add_test (tcase, asynchronous_work_ends_when_it_is_said);
-  tcase_add_test (tcase, a_returned_task_gives_its_outcome);
-  tcase_add_test (tcase, a_returned_task_may_be_over_fail_or_be_cancelled);
-  tcase_add_test (tcase, a_callback_may_return_a_task);
-  tcase_add_test (tcase, a_new_task_may_be_returned);
-  tcase_add_test (tcase, cancelling_a_task_cancels_the_one_that_it_returned);
-  tcase_add_test (tcase, a_task_that_returns_itself_fails);
-  tcase_add_test (tcase, a_running_task_learns_that_it_was_cancelled_and_ends_when_it_likes);
-  tcase_add_test (tcase, a_cancelled_task_that_is_run_is_freed_and_does_nothing);
-  tcase_add_test (tcase, a_task_keeps_itself_until_it_is_over);
-  suite_add_tcase (suite, tcase);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("task", setup, teardown)

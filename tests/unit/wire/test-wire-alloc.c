@@ -61,7 +61,7 @@ encode_and_decode (IrisWireEncoder *encoder, const IrisWireMessage *message)
     abort ();
 }
 
-START_TEST (neither_decoding_nor_encoding_again_allocates)
+TEST (neither_decoding_nor_encoding_again_allocates)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (wire_test_seed ());
   g_autoptr (GPtrArray) arena = g_ptr_array_new_with_free_func (g_free);
@@ -84,9 +84,8 @@ START_TEST (neither_decoding_nor_encoding_again_allocates)
   ck_assert_uint_lt (between, before + 20);
   ck_assert_uint_eq (after, between);
 }
-END_TEST
 
-START_TEST (a_batch_is_read_without_allocating)
+TEST (a_batch_is_read_without_allocating)
 {
   g_auto (IrisWireBatchBuilder) builder;
   IrisWireBatchIter iter;
@@ -109,16 +108,5 @@ START_TEST (a_batch_is_read_without_allocating)
   ck_assert_uint_eq (n, 100);
   ck_assert_uint_eq (after, before);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("wire-alloc");
-  TCase *tcase = tcase_create ("wire-alloc");
-
-  tcase_add_test (tcase, neither_decoding_nor_encoding_again_allocates);
-  tcase_add_test (tcase, a_batch_is_read_without_allocating);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("wire-alloc", NULL, NULL)

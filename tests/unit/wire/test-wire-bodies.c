@@ -20,7 +20,7 @@ make_item (IrisWireMessage *item, guint number, const char *service, const char 
   iris_wire_message_set_body (item, body, strlen (body));
 }
 
-START_TEST (a_batch_gives_back_its_items_in_order)
+TEST (a_batch_gives_back_its_items_in_order)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (wire_test_seed ());
   g_autoptr (GPtrArray) arena = g_ptr_array_new_with_free_func (g_free);
@@ -51,9 +51,8 @@ START_TEST (a_batch_gives_back_its_items_in_order)
       iris_wire_batch_builder_reset (&builder);
     }
 }
-END_TEST
 
-START_TEST (a_full_batch_refuses_more_and_stays_as_it_was)
+TEST (a_full_batch_refuses_more_and_stays_as_it_was)
 {
   IrisWireLimits limits = *iris_wire_limits_default ();
   g_auto (IrisWireBatchBuilder) few;
@@ -87,9 +86,8 @@ START_TEST (a_full_batch_refuses_more_and_stays_as_it_was)
       iris_wire_batch_iter_init (&iter, iris_wire_batch_builder_get_body (&small), &limits, NULL));
   ck_assert_uint_eq (iter.n_items, 1);
 }
-END_TEST
 
-START_TEST (one_bad_item_is_refused_by_itself)
+TEST (one_bad_item_is_refused_by_itself)
 {
   /* A good item, one without a service, one whose hint is out of range, one with a string too long,
    * a good one. */
@@ -121,7 +119,6 @@ START_TEST (one_bad_item_is_refused_by_itself)
     }
   ck_assert_int_eq (iris_wire_batch_iter_next (&iter, &item, NULL), IRIS_WIRE_BATCH_END);
 }
-END_TEST
 
 #define ITEM "93 c410 01000000000000000000000000000000 81 0a a0 c400 "
 
@@ -147,7 +144,9 @@ static const struct
   { "94" ITEM ITEM ITEM ITEM, IRIS_WIRE_ERROR_TOO_LARGE },
 };
 
-START_TEST (a_batch_of_bad_structure_is_refused_before_any_item_is_given_out)
+LOOP_TEST (a_batch_of_bad_structure_is_refused_before_any_item_is_given_out,
+           0,
+           G_N_ELEMENTS (bad_batches))
 {
   g_autoptr (GByteArray) body = wire_test_from_hex (bad_batches[_i].body);
   g_autoptr (GError) error = NULL;
@@ -161,7 +160,6 @@ START_TEST (a_batch_of_bad_structure_is_refused_before_any_item_is_given_out)
                  error->message);
   ck_assert_int_eq (iris_wire_batch_iter_next (&iter, &item, NULL), IRIS_WIRE_BATCH_END);
 }
-END_TEST
 
 static IrisWireMap *
 make_map (void)
@@ -222,7 +220,7 @@ static const char *const bad_completions[] = {
   "91" COMPLETION "00",
 };
 
-START_TEST (behind_a_bad_completion_nothing_is_given_out)
+LOOP_TEST (behind_a_bad_completion_nothing_is_given_out, 0, G_N_ELEMENTS (bad_completions))
 {
   g_autoptr (GByteArray) body = wire_test_from_hex (bad_completions[_i]);
   g_autoptr (GError) error = NULL;
@@ -237,9 +235,8 @@ START_TEST (behind_a_bad_completion_nothing_is_given_out)
   ck_assert (g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_MALFORMED));
   ck_assert_int_eq (iris_wire_batch_iter_next (&iter, &completion, NULL), IRIS_WIRE_BATCH_END);
 }
-END_TEST
 
-START_TEST (the_map_survives_a_round_trip)
+TEST (the_map_survives_a_round_trip)
 {
   g_autoptr (IrisWireMap) map = make_map ();
   g_autoptr (GError) error = NULL;
@@ -256,9 +253,8 @@ START_TEST (the_map_survives_a_round_trip)
   g_autoptr (IrisWireMap) still_none = iris_wire_map_decode (frame_of (nothing), NULL, NULL);
   ck_assert_uint_eq (still_none->n_places, 0);
 }
-END_TEST
 
-START_TEST (the_status_survives_a_round_trip)
+TEST (the_status_survives_a_round_trip)
 {
   g_autoptr (IrisWireStatus) status = iris_wire_status_new (1);
   g_autoptr (GError) error = NULL;
@@ -312,9 +308,8 @@ START_TEST (the_status_survives_a_round_trip)
   ck_assert_uint_eq (place->busy_ns, 17);
   ck_assert_uint_eq (place->workers, 2);
 }
-END_TEST
 
-START_TEST (the_services_survive_a_round_trip)
+TEST (the_services_survive_a_round_trip)
 {
   g_autoptr (IrisWireServices) services = iris_wire_services_new (2);
 
@@ -329,9 +324,8 @@ START_TEST (the_services_survive_a_round_trip)
   ck_assert_str_eq (got->services[1].name, "sha256");
   ck_assert_str_eq (got->services[1].summary, "");
 }
-END_TEST
 
-START_TEST (the_workers_survive_a_round_trip)
+TEST (the_workers_survive_a_round_trip)
 {
   g_autoptr (IrisWireWorkers) workers = iris_wire_workers_new (2);
   IrisWireWorker *first = &workers->workers[0];
@@ -370,7 +364,6 @@ START_TEST (the_workers_survive_a_round_trip)
   ck_assert_uint_eq (got->workers[1].n_services, 0);
   ck_assert_uint_eq (got->workers[1].n_places, 0);
 }
-END_TEST
 
 /* Bodies of SERVICES_REPLY, whose records are the smallest: what holds for them holds for all. */
 static const struct
@@ -395,7 +388,7 @@ static const struct
   { "91 82 00 a161 a0 a0", IRIS_WIRE_ERROR_MALFORMED },
 };
 
-START_TEST (each_bad_record_is_refused)
+LOOP_TEST (each_bad_record_is_refused, 0, G_N_ELEMENTS (bad_records))
 {
   g_autoptr (GByteArray) body = wire_test_from_hex (bad_records[_i].body);
   g_autoptr (GError) error = NULL;
@@ -414,9 +407,8 @@ START_TEST (each_bad_record_is_refused)
                      error->message);
     }
 }
-END_TEST
 
-START_TEST (numbers_in_records_have_their_ranges)
+TEST (numbers_in_records_have_their_ranges)
 {
   g_autoptr (IrisWireMap) map = make_map ();
   g_autoptr (GBytes) bytes = iris_wire_map_encode (map, NULL, NULL);
@@ -433,9 +425,8 @@ START_TEST (numbers_in_records_have_their_ranges)
   ck_assert_ptr_null (iris_wire_map_decode (wire_test_frame (body), NULL, &error));
   ck_assert (g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT));
 }
-END_TEST
 
-START_TEST (bodies_that_exceed_a_limit_are_not_encoded)
+TEST (bodies_that_exceed_a_limit_are_not_encoded)
 {
   g_autoptr (IrisWireMap) map = make_map ();
   IrisWireLimits limits = *iris_wire_limits_default ();
@@ -455,28 +446,5 @@ START_TEST (bodies_that_exceed_a_limit_are_not_encoded)
   ck_assert_ptr_null (iris_wire_map_encode (map, &limits, &string));
   ck_assert_ptr_nonnull (strstr (string->message, "max-string (10)"));
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("wire-bodies");
-  TCase *tcase = tcase_create ("wire-bodies");
-
-  tcase_add_test (tcase, a_batch_gives_back_its_items_in_order);
-  tcase_add_test (tcase, a_full_batch_refuses_more_and_stays_as_it_was);
-  tcase_add_test (tcase, one_bad_item_is_refused_by_itself);
-  tcase_add_loop_test (tcase, a_batch_of_bad_structure_is_refused_before_any_item_is_given_out, 0,
-                       G_N_ELEMENTS (bad_batches));
-  tcase_add_loop_test (tcase, behind_a_bad_completion_nothing_is_given_out, 0,
-                       G_N_ELEMENTS (bad_completions));
-  tcase_add_test (tcase, the_map_survives_a_round_trip);
-  tcase_add_test (tcase, the_status_survives_a_round_trip);
-  tcase_add_test (tcase, the_services_survive_a_round_trip);
-  tcase_add_test (tcase, the_workers_survive_a_round_trip);
-  tcase_add_loop_test (tcase, each_bad_record_is_refused, 0, G_N_ELEMENTS (bad_records));
-  tcase_add_test (tcase, numbers_in_records_have_their_ranges);
-  tcase_add_test (tcase, bodies_that_exceed_a_limit_are_not_encoded);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("wire-bodies", NULL, NULL)

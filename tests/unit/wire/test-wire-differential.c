@@ -192,7 +192,7 @@ mutate (GRand *rand, GByteArray *bytes)
     }
 }
 
-START_TEST (every_legal_value_is_read_as_msgpack_c_reads_it)
+TEST (every_legal_value_is_read_as_msgpack_c_reads_it)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (wire_test_seed ());
   g_autoptr (GByteArray) bytes = g_byte_array_new ();
@@ -214,9 +214,8 @@ START_TEST (every_legal_value_is_read_as_msgpack_c_reads_it)
     }
   ck_assert_uint_gt (accepted, N_CASES / 8);
 }
-END_TEST
 
-START_TEST (what_is_accepted_of_mutated_and_random_input_msgpack_c_accepts_too)
+TEST (what_is_accepted_of_mutated_and_random_input_msgpack_c_accepts_too)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (wire_test_seed () + 1);
   g_autoptr (GByteArray) bytes = g_byte_array_new ();
@@ -241,9 +240,8 @@ START_TEST (what_is_accepted_of_mutated_and_random_input_msgpack_c_accepts_too)
   ck_assert_uint_gt (accepted, N_CASES / 20);
   ck_assert_uint_lt (accepted, N_CASES - N_CASES / 20);
 }
-END_TEST
 
-START_TEST (what_the_encoder_writes_msgpack_c_reads)
+TEST (what_the_encoder_writes_msgpack_c_reads)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (wire_test_seed () + 2);
   g_auto (IrisWireEncoder) encoder;
@@ -258,18 +256,5 @@ START_TEST (what_the_encoder_writes_msgpack_c_reads)
         ck_assert (compare (encoder.frames[3].data, encoder.frames[3].size));
     }
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("wire-differential");
-  TCase *tcase = tcase_create ("wire-differential");
-
-  tcase_set_timeout (tcase, 120);
-  tcase_add_test (tcase, every_legal_value_is_read_as_msgpack_c_reads_it);
-  tcase_add_test (tcase, what_is_accepted_of_mutated_and_random_input_msgpack_c_accepts_too);
-  tcase_add_test (tcase, what_the_encoder_writes_msgpack_c_reads);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("wire-differential", NULL, NULL)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-START_TEST (every_type_and_key_survives_a_round_trip)
+TEST (every_type_and_key_survives_a_round_trip)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (wire_test_seed ());
   g_auto (IrisWireEncoder) encoder;
@@ -42,9 +42,8 @@ START_TEST (every_type_and_key_survives_a_round_trip)
   for (guint key = 0; key < 64; key++)
     ck_assert_int_eq ((seen >> key & 1) != 0, iris_wire_key_name (key) != NULL);
 }
-END_TEST
 
-START_TEST (the_same_message_always_gives_the_same_bytes)
+TEST (the_same_message_always_gives_the_same_bytes)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (wire_test_seed ());
   g_autoptr (GPtrArray) arena = g_ptr_array_new_with_free_func (g_free);
@@ -67,9 +66,8 @@ START_TEST (the_same_message_always_gives_the_same_bytes)
       ck_assert_mem_eq (once.frames[3].data, again.frames[3].data, once.frames[3].size);
     }
 }
-END_TEST
 
-START_TEST (a_decoded_message_points_into_the_frames)
+TEST (a_decoded_message_points_into_the_frames)
 {
   g_auto (IrisWireEncoder) encoder;
   IrisWireMessage sent, got;
@@ -85,9 +83,8 @@ START_TEST (a_decoded_message_points_into_the_frames)
              && service < encoder.frames[3].data + encoder.frames[3].size);
   ck_assert_ptr_eq (got.body.data, sent.body.data);
 }
-END_TEST
 
-START_TEST (absent_keys_have_their_defaults)
+TEST (absent_keys_have_their_defaults)
 {
   IrisWireMessage message;
 
@@ -103,9 +100,8 @@ START_TEST (absent_keys_have_their_defaults)
   ck_assert_uint_eq (message.service.len, 0);
   ck_assert_uint_eq (message.body.size, 0);
 }
-END_TEST
 
-START_TEST (file_names_that_are_not_utf8_arrive_unchanged)
+TEST (file_names_that_are_not_utf8_arrive_unchanged)
 {
   static const char *const argv[] = { "cat", "caf\xe9", "", "\xff\xfe", NULL };
   g_auto (IrisWireEncoder) encoder;
@@ -123,9 +119,8 @@ START_TEST (file_names_that_are_not_utf8_arrive_unchanged)
   ck_assert (g_strv_equal ((const char *const *) args, argv));
   ck_assert_str_eq (path, "/tmp/caf\xe9");
 }
-END_TEST
 
-START_TEST (an_error_travels_with_code_name_and_message)
+TEST (an_error_travels_with_code_name_and_message)
 {
   g_autoptr (GError)
       error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NO_SUCH_PLACE, "there is no place 7");
@@ -142,9 +137,8 @@ START_TEST (an_error_travels_with_code_name_and_message)
   ck_assert (g_error_matches (back, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NO_SUCH_PLACE));
   ck_assert_str_eq (back->message, error->message);
 }
-END_TEST
 
-START_TEST (a_foreign_error_becomes_internal_and_a_long_message_is_cut_between_characters)
+TEST (a_foreign_error_becomes_internal_and_a_long_message_is_cut_between_characters)
 {
   g_autoptr (GString) text = g_string_new ("x");
   g_auto (IrisWireEncoder) encoder;
@@ -160,9 +154,8 @@ START_TEST (a_foreign_error_becomes_internal_and_a_long_message_is_cut_between_c
   ck_assert_uint_eq (message.message.len, 1023);
   ck_assert (iris_wire_encode (&encoder, &message, NULL));
 }
-END_TEST
 
-START_TEST (each_code_has_a_name_of_its_own)
+TEST (each_code_has_a_name_of_its_own)
 {
   g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
 
@@ -175,9 +168,8 @@ START_TEST (each_code_has_a_name_of_its_own)
     }
   ck_assert_str_eq (iris_wire_error_name (IRIS_WIRE_N_ERRORS + 1), "unknown");
 }
-END_TEST
 
-START_TEST (types_have_names_and_a_direction)
+TEST (types_have_names_and_a_direction)
 {
   guint n = 0;
 
@@ -193,9 +185,8 @@ START_TEST (types_have_names_and_a_direction)
     }
   ck_assert_uint_eq (n, wire_test_n_types);
 }
-END_TEST
 
-START_TEST (a_message_prints_as_one_line)
+TEST (a_message_prints_as_one_line)
 {
   static const guint8 id[16] = { 1, 2, 3, [15] = 0xff };
   static const char *const argv[] = { "ls", "a\nb", NULL };
@@ -214,9 +205,8 @@ START_TEST (a_message_prints_as_one_line)
   g_autofree char *unknown = iris_wire_message_to_string (&message);
   ck_assert (g_str_has_prefix (unknown, "type 0x33 0102"));
 }
-END_TEST
 
-START_TEST (the_directory_of_the_sockets_is_found_in_the_documented_order)
+TEST (the_directory_of_the_sockets_is_found_in_the_documented_order)
 {
   g_autoptr (GError) error = NULL;
 
@@ -243,27 +233,5 @@ START_TEST (the_directory_of_the_sockets_is_found_in_the_documented_order)
   ck_assert_str_eq (front, "ipc:///d/front.ipc");
   ck_assert_str_eq (place, "ipc:///d/place-12.ipc");
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("wire-message");
-  TCase *tcase = tcase_create ("wire-message");
-
-  tcase_set_timeout (tcase, 120);
-  tcase_add_test (tcase, every_type_and_key_survives_a_round_trip);
-  tcase_add_test (tcase, the_same_message_always_gives_the_same_bytes);
-  tcase_add_test (tcase, a_decoded_message_points_into_the_frames);
-  tcase_add_test (tcase, absent_keys_have_their_defaults);
-  tcase_add_test (tcase, file_names_that_are_not_utf8_arrive_unchanged);
-  tcase_add_test (tcase, an_error_travels_with_code_name_and_message);
-  tcase_add_test (tcase,
-                  a_foreign_error_becomes_internal_and_a_long_message_is_cut_between_characters);
-  tcase_add_test (tcase, each_code_has_a_name_of_its_own);
-  tcase_add_test (tcase, types_have_names_and_a_direction);
-  tcase_add_test (tcase, a_message_prints_as_one_line);
-  tcase_add_test (tcase, the_directory_of_the_sockets_is_found_in_the_documented_order);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("wire-message", NULL, NULL)

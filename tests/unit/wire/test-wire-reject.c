@@ -143,7 +143,7 @@ static const HeaderCase header_cases[] = {
   { 0x0e, "81 34 03", IRIS_WIRE_ERROR_BAD_ARGUMENT, "must be 6 (delayed) or 8 (buried)" },
 };
 
-START_TEST (each_bad_header_is_refused_with_its_code_and_words)
+LOOP_TEST (each_bad_header_is_refused_with_its_code_and_words, 0, G_N_ELEMENTS (header_cases))
 {
   const HeaderCase *test = &header_cases[_i];
   g_autoptr (GByteArray) header = wire_test_from_hex (test->header);
@@ -164,9 +164,8 @@ START_TEST (each_bad_header_is_refused_with_its_code_and_words)
                  test->header, error->message, test->words);
   ck_assert (out.present == 0);
 }
-END_TEST
 
-START_TEST (a_wrong_number_of_frames_is_refused)
+TEST (a_wrong_number_of_frames_is_refused)
 {
   IrisWireFrame frames[8] = { { (const guint8 *) "IRS1", 4 },
                               { (const guint8 *) "\x09", 1 },
@@ -188,7 +187,6 @@ START_TEST (a_wrong_number_of_frames_is_refused)
     }
   ck_assert (!iris_wire_decode (NULL, 0, NULL, &(IrisWireMessage){ 0 }, NULL));
 }
-END_TEST
 
 typedef struct
 {
@@ -221,7 +219,7 @@ static const FrameCase frame_cases[] = {
   { 4, "x", 1, IRIS_WIRE_ERROR_MALFORMED },
 };
 
-START_TEST (each_bad_frame_is_refused_with_its_code)
+LOOP_TEST (each_bad_frame_is_refused_with_its_code, 0, G_N_ELEMENTS (frame_cases))
 {
   const FrameCase *test = &frame_cases[_i];
   IrisWireFrame frames[5] = { { (const guint8 *) "IRS1", 4 },
@@ -238,7 +236,6 @@ START_TEST (each_bad_frame_is_refused_with_its_code)
   ck_assert_msg (g_error_matches (error, IRIS_WIRE_ERROR, (int) test->code), "%s", error->message);
   ck_assert_uint_eq (out.request_id[0], test->frame == 2 ? 0 : 0xa0);
 }
-END_TEST
 
 /* A message with a string, a list and a body of given sizes. */
 static void
@@ -291,7 +288,7 @@ set_limit (IrisWireLimits *limits, const LimitCase *test, guint64 value)
     G_STRUCT_MEMBER (guint, limits, test->offset) = (guint) value;
 }
 
-START_TEST (each_limit_holds_at_its_edge_on_both_sides)
+LOOP_TEST (each_limit_holds_at_its_edge_on_both_sides, 0, G_N_ELEMENTS (limit_cases))
 {
   const LimitCase *test = &limit_cases[_i];
   g_autoptr (GPtrArray) arena = g_ptr_array_new_with_free_func (g_free);
@@ -325,7 +322,6 @@ START_TEST (each_limit_holds_at_its_edge_on_both_sides)
   ck_assert_str_eq (limit, test->limit);
   ck_assert_uint_eq (out.limit_value, test->edge - 1);
 }
-END_TEST
 
 /* SUBMIT with an unknown key whose value nests `levels` deep: the value of level 1 is an array. */
 static GByteArray *
@@ -339,7 +335,7 @@ nested_header (guint levels)
   return header;
 }
 
-START_TEST (nesting_is_bounded_also_in_values_that_are_passed_over)
+TEST (nesting_is_bounded_also_in_values_that_are_passed_over)
 {
   static const struct
   {
@@ -364,9 +360,8 @@ START_TEST (nesting_is_bounded_also_in_values_that_are_passed_over)
       ck_assert_ptr_nonnull (strstr (error->message, "max-depth"));
     }
 }
-END_TEST
 
-START_TEST (a_header_of_nothing_but_nesting_costs_no_stack)
+TEST (a_header_of_nothing_but_nesting_costs_no_stack)
 {
   g_autofree guint8 *bytes = g_malloc (65536);
   IrisWireMessage out;
@@ -377,10 +372,9 @@ START_TEST (a_header_of_nothing_but_nesting_costs_no_stack)
   ck_assert (!decode_header (0x03, (IrisWireFrame){ bytes, 65536 }, NULL, &out, &error));
   ck_assert (g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE));
 }
-END_TEST
 
 /* What the encoder must not let out. */
-START_TEST (the_encoder_refuses_what_the_decoder_would)
+TEST (the_encoder_refuses_what_the_decoder_would)
 {
   g_auto (IrisWireEncoder) encoder;
   IrisWireMessage message;
@@ -438,24 +432,5 @@ START_TEST (the_encoder_refuses_what_the_decoder_would)
   iris_wire_message_init (&message, IRIS_WIRE_PING, id);
   ck_assert (iris_wire_encode (&encoder, &message, NULL)); /* and is fit for use after all that */
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("wire-reject");
-  TCase *tcase = tcase_create ("wire-reject");
-
-  tcase_add_loop_test (tcase, each_bad_header_is_refused_with_its_code_and_words, 0,
-                       G_N_ELEMENTS (header_cases));
-  tcase_add_loop_test (tcase, each_bad_frame_is_refused_with_its_code, 0,
-                       G_N_ELEMENTS (frame_cases));
-  tcase_add_test (tcase, a_wrong_number_of_frames_is_refused);
-  tcase_add_loop_test (tcase, each_limit_holds_at_its_edge_on_both_sides, 0,
-                       G_N_ELEMENTS (limit_cases));
-  tcase_add_test (tcase, nesting_is_bounded_also_in_values_that_are_passed_over);
-  tcase_add_test (tcase, a_header_of_nothing_but_nesting_costs_no_stack);
-  tcase_add_test (tcase, the_encoder_refuses_what_the_decoder_would);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("wire-reject", NULL, NULL)

@@ -36,7 +36,7 @@ count_dropped (const char *text)
   return n;
 }
 
-START_TEST (a_log_that_is_not_read_drops_lines_and_counts_them)
+TEST (a_log_that_is_not_read_drops_lines_and_counts_them)
 {
   int ends[2], before = dup (STDERR_FILENO);
   ck_assert_int_eq (pipe2 (ends, O_CLOEXEC), 0);
@@ -64,9 +64,8 @@ START_TEST (a_log_that_is_not_read_drops_lines_and_counts_them)
   close (before);
   close (ends[0]);
 }
-END_TEST
 
-START_TEST (a_noisy_place_in_the_log_is_persistent_short)
+TEST (a_noisy_place_in_the_log_is_persistent_short)
 {
   IrisdLogSite site = { 0 };
   gboolean admitted = FALSE;
@@ -82,9 +81,8 @@ START_TEST (a_noisy_place_in_the_log_is_persistent_short)
                      100 - IRISD_LOG_LINES_PER_SECOND);
   ck_assert (admitted);
 }
-END_TEST
 
-START_TEST (text_of_pending_connections_is_made_harmless)
+TEST (text_of_pending_connections_is_made_harmless)
 {
   const struct
   {
@@ -105,17 +103,5 @@ START_TEST (text_of_pending_connections_is_made_harmless)
       ck_assert (g_utf8_validate (quoted, -1, NULL));
     }
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-log");
-  TCase *tcase = tcase_create ("log");
-  tcase_set_timeout (tcase, 0);
-  tcase_add_test (tcase, a_log_that_is_not_read_drops_lines_and_counts_them);
-  tcase_add_test (tcase, a_noisy_place_in_the_log_is_persistent_short);
-  tcase_add_test (tcase, text_of_pending_connections_is_made_harmless);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-log", NULL, NULL)

@@ -46,7 +46,7 @@ is_readable (IrisdMailbox *mailbox)
   return poll (&fd, 1, 0) == 1;
 }
 
-START_TEST (messages_come_out_in_the_order_in_which_they_were_posted)
+TEST (messages_come_out_in_the_order_in_which_they_were_posted)
 {
   IrisdMailbox mailbox;
   ck_assert (irisd_mailbox_init (&mailbox, NULL));
@@ -64,9 +64,8 @@ START_TEST (messages_come_out_in_the_order_in_which_they_were_posted)
   ck_assert_ptr_null (irisd_mailbox_take (&mailbox));
   irisd_mailbox_clear (&mailbox);
 }
-END_TEST
 
-START_TEST (only_a_sleeper_is_woken_and_only_once)
+TEST (only_a_sleeper_is_woken_and_only_once)
 {
   IrisdMailbox mailbox;
   ck_assert (irisd_mailbox_init (&mailbox, NULL));
@@ -85,9 +84,8 @@ START_TEST (only_a_sleeper_is_woken_and_only_once)
   irisd_mailbox_finish_sleep (&mailbox, FALSE);
   irisd_mailbox_clear (&mailbox);
 }
-END_TEST
 
-START_TEST (a_wake_without_a_message_ends_the_next_sleep)
+TEST (a_wake_without_a_message_ends_the_next_sleep)
 {
   IrisdMailbox mailbox;
   ck_assert (irisd_mailbox_init (&mailbox, NULL));
@@ -98,7 +96,6 @@ START_TEST (a_wake_without_a_message_ends_the_next_sleep)
   ck_assert (!is_readable (&mailbox));
   irisd_mailbox_clear (&mailbox);
 }
-END_TEST
 
 static gpointer
 post_all (gpointer data)
@@ -125,7 +122,7 @@ sleep_on (IrisdMailbox *mailbox)
   irisd_mailbox_finish_sleep (mailbox, TRUE);
 }
 
-START_TEST (under_load_nothing_is_lost_doubled_or_slept_through)
+TEST (under_load_nothing_is_lost_doubled_or_slept_through)
 {
   IrisdMailbox mailbox;
   ck_assert (irisd_mailbox_init (&mailbox, NULL));
@@ -159,18 +156,5 @@ START_TEST (under_load_nothing_is_lost_doubled_or_slept_through)
   ck_assert_ptr_null (irisd_mailbox_take (&mailbox));
   irisd_mailbox_clear (&mailbox);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-mailbox");
-  TCase *mailbox = tcase_create ("mailbox");
-  tcase_set_timeout (mailbox, 120);
-  tcase_add_test (mailbox, messages_come_out_in_the_order_in_which_they_were_posted);
-  tcase_add_test (mailbox, only_a_sleeper_is_woken_and_only_once);
-  tcase_add_test (mailbox, a_wake_without_a_message_ends_the_next_sleep);
-  tcase_add_test (mailbox, under_load_nothing_is_lost_doubled_or_slept_through);
-  suite_add_tcase (suite, mailbox);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-mailbox", NULL, NULL)

@@ -38,7 +38,7 @@ give (Piece *self)
   irisd_pool_give (self, self->size);
 }
 
-START_TEST (one_thread_at_a_time_has_a_piece)
+TEST (one_thread_at_a_time_has_a_piece)
 {
   Piece *pieces[MANY];
   for (guint size = 0; size < 3; size++)
@@ -57,7 +57,6 @@ START_TEST (one_thread_at_a_time_has_a_piece)
           }
       }
 }
-END_TEST
 
 static GAsyncQueue *queues[2];
 static guint n_given[2];
@@ -83,7 +82,7 @@ exchange (gpointer data)
   return NULL;
 }
 
-START_TEST (a_piece_may_be_given_by_another_thread)
+TEST (a_piece_may_be_given_by_another_thread)
 {
   GThread *threads[2];
   for (guint i = 0; i < 2; i++)
@@ -99,16 +98,5 @@ START_TEST (a_piece_may_be_given_by_another_thread)
       g_async_queue_unref (queues[i]);
     }
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-pool");
-  TCase *tcase = tcase_create ("pool");
-  tcase_set_timeout (tcase, 120);
-  tcase_add_test (tcase, one_thread_at_a_time_has_a_piece);
-  tcase_add_test (tcase, a_piece_may_be_given_by_another_thread);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-pool", NULL, NULL)

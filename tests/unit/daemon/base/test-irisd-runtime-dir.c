@@ -10,7 +10,7 @@
 #include <glib/gstdio.h>
 #include <unistd.h>
 
-START_TEST (a_directory_belongs_to_one_at_a_time)
+TEST (a_directory_belongs_to_one_at_a_time)
 {
   g_autofree char *base = g_dir_make_tmp ("irisd-XXXXXX", NULL);
   g_autofree char *path = g_build_filename (base, "d", NULL);
@@ -35,9 +35,8 @@ START_TEST (a_directory_belongs_to_one_at_a_time)
   ck_assert_int_eq (g_rmdir (path), 0);
   ck_assert_int_eq (g_rmdir (base), 0);
 }
-END_TEST
 
-START_TEST (a_link_is_no_directory)
+TEST (a_link_is_no_directory)
 {
   g_autofree char *base = g_dir_make_tmp ("irisd-XXXXXX", NULL);
   g_autofree char *path = g_build_filename (base, "link", NULL);
@@ -48,15 +47,5 @@ START_TEST (a_link_is_no_directory)
   g_unlink (path);
   g_rmdir (base);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-runtime-dir");
-  TCase *tcase = tcase_create ("runtime-dir");
-  tcase_add_test (tcase, a_directory_belongs_to_one_at_a_time);
-  tcase_add_test (tcase, a_link_is_no_directory);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-runtime-dir", NULL, NULL)

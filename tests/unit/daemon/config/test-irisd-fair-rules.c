@@ -19,7 +19,7 @@ no_rules (void)
 #define ONE GSIZE_TO_POINTER (1)
 #define TWO GSIZE_TO_POINTER (3)
 
-START_TEST (a_client_has_so_many_items_and_bytes_in_flight)
+TEST (a_client_has_so_many_items_and_bytes_in_flight)
 {
   g_autoptr (GHashTable) services = no_rules ();
   IrisdFairRules rules;
@@ -41,9 +41,8 @@ START_TEST (a_client_has_so_many_items_and_bytes_in_flight)
   ck_assert_uint_eq (irisd_fair_rules_get_count (&rules), 0);
   irisd_fair_rules_clear (&rules);
 }
-END_TEST
 
-START_TEST (a_rate_lets_a_second_of_it_through_at_once_and_then_its_pace)
+TEST (a_rate_lets_a_second_of_it_through_at_once_and_then_its_pace)
 {
   g_autoptr (GHashTable) services = no_rules ();
   IrisdFairRule rule = { .rate = 10 };
@@ -66,9 +65,8 @@ START_TEST (a_rate_lets_a_second_of_it_through_at_once_and_then_its_pace)
   ck_assert (irisd_fair_rules_admit (&rules, ONE, "sha256", 0, now, &refusal));
   irisd_fair_rules_clear (&rules);
 }
-END_TEST
 
-START_TEST (clients_that_come_and_go_leave_no_account)
+TEST (clients_that_come_and_go_leave_no_account)
 {
   g_autoptr (GHashTable) services = no_rules ();
   IrisdFairRules rules;
@@ -84,9 +82,8 @@ START_TEST (clients_that_come_and_go_leave_no_account)
   ck_assert_uint_le (irisd_fair_rules_get_count (&rules), 64);
   irisd_fair_rules_clear (&rules);
 }
-END_TEST
 
-START_TEST (rules_are_read_from_the_configuration)
+TEST (rules_are_read_from_the_configuration)
 {
   const char good[] =
       "[client]\nitems = 3\nrate = 10\n[service a b]\nbytes = 100\nconcurrency = 7\n";
@@ -111,18 +108,5 @@ START_TEST (rules_are_read_from_the_configuration)
       ck_assert_ptr_nonnull (strstr (refusal->message, "file"));
     }
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-fair-rules");
-  TCase *tcase = tcase_create ("rules");
-  tcase_add_test (tcase, a_client_has_so_many_items_and_bytes_in_flight);
-  tcase_add_test (tcase, a_rate_lets_a_second_of_it_through_at_once_and_then_its_pace);
-  tcase_add_test (tcase, clients_that_come_and_go_leave_no_account);
-  tcase_add_test (tcase, rules_are_read_from_the_configuration);
-  suite_add_tcase (suite, tcase);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-fair-rules", NULL, NULL)

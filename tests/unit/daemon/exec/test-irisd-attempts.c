@@ -117,7 +117,7 @@ change_record (const char *was, const char *is)
   close (fd);
 }
 
-START_TEST (what_was_under_way_is_found_and_what_has_ended_is_not)
+TEST (what_was_under_way_is_found_and_what_has_ended_is_not)
 {
   guint slots[200];
   for (guint i = 0; i < G_N_ELEMENTS (slots); i++)
@@ -135,7 +135,6 @@ START_TEST (what_was_under_way_is_found_and_what_has_ended_is_not)
   crash ();
   ck_assert_uint_eq (irisd_attempts_get_n_found (attempts), 0);
 }
-END_TEST
 
 static void
 note_leased (guint64 item)
@@ -150,7 +149,7 @@ note_leased (guint64 item)
                      IRISD_ATTEMPT_NONE);
 }
 
-START_TEST (leases_of_items_that_have_not_ended_are_found_again_and_again)
+TEST (leases_of_items_that_have_not_ended_are_found_again_and_again)
 {
   IrisdLeased leased;
   guint n = 0;
@@ -184,9 +183,8 @@ START_TEST (leases_of_items_that_have_not_ended_are_found_again_and_again)
   ck_assert_uint_eq (leased.due_ms, 0);
   ck_assert (!irisd_attempts_find_leased (attempts, 4, &leased));
 }
-END_TEST
 
-START_TEST (slots_of_leases_are_not_given_to_others_and_are_used_again)
+TEST (slots_of_leases_are_not_given_to_others_and_are_used_again)
 {
   IrisdLeased leased;
   struct stat before, after;
@@ -205,9 +203,8 @@ START_TEST (slots_of_leases_are_not_given_to_others_and_are_used_again)
   for (guint64 item = 1; item <= 70; item++)
     ck_assert (irisd_attempts_find_leased (attempts, item, &leased) == (item <= 50 || item > 60));
 }
-END_TEST
 
-START_TEST (the_record_does_not_grow_from_life_to_life)
+TEST (the_record_does_not_grow_from_life_to_life)
 {
   struct stat before, after;
   irisd_attempts_begin (attempts, 1);
@@ -221,9 +218,8 @@ START_TEST (the_record_does_not_grow_from_life_to_life)
   ck_assert_int_eq (stat (path, &after), 0);
   ck_assert_int_eq (after.st_size, before.st_size);
 }
-END_TEST
 
-START_TEST (a_recorded_process_is_ended)
+TEST (a_recorded_process_is_ended)
 {
   guint slot = irisd_attempts_begin (attempts, 7);
   pid_t pid = start_process (slot);
@@ -235,9 +231,8 @@ START_TEST (a_recorded_process_is_ended)
   ck_assert (!attempt->stuck);
   ck_assert_int_eq (reap (pid), SIGKILL);
 }
-END_TEST
 
-START_TEST (a_process_that_has_the_number_of_a_recorded_one_is_left_alone)
+TEST (a_process_that_has_the_number_of_a_recorded_one_is_left_alone)
 {
   guint slot = irisd_attempts_begin (attempts, 7);
   pid_t pid = start_process (slot);
@@ -251,9 +246,8 @@ START_TEST (a_process_that_has_the_number_of_a_recorded_one_is_left_alone)
   irisd_attempts_end_orphans (attempts, 60000);
   assert_lives_and_end (pid);
 }
-END_TEST
 
-START_TEST (what_ran_before_the_machine_was_started_counts_for_nothing)
+TEST (what_ran_before_the_machine_was_started_counts_for_nothing)
 {
   g_autofree char *boot_id = NULL;
   guint slot = irisd_attempts_begin (attempts, 7);
@@ -268,9 +262,8 @@ START_TEST (what_ran_before_the_machine_was_started_counts_for_nothing)
   irisd_attempts_end_orphans (attempts, 60000);
   assert_lives_and_end (pid);
 }
-END_TEST
 
-START_TEST (what_is_no_record_is_taken_for_an_empty_one)
+TEST (what_is_no_record_is_taken_for_an_empty_one)
 {
   static const char junk[] = "this is not what irisd has written";
   irisd_attempts_begin (attempts, 7);
@@ -283,9 +276,8 @@ START_TEST (what_is_no_record_is_taken_for_an_empty_one)
   crash ();
   ck_assert_ptr_nonnull (irisd_attempts_find (attempts, 8));
 }
-END_TEST
 
-START_TEST (a_stat_is_read_whatever_the_program_is_called)
+TEST (a_stat_is_read_whatever_the_program_is_called)
 {
   IrisdProc proc;
   ck_assert (
@@ -299,24 +291,5 @@ START_TEST (a_stat_is_read_whatever_the_program_is_called)
   ck_assert (!irisd_proc_parse (&proc, "12 (a) S 1 13 14"));
   ck_assert (!irisd_proc_parse (&proc, "12 (a)"));
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-attempts");
-  TCase *tcase = tcase_create ("attempts");
-  tcase_set_timeout (tcase, 120);
-  tcase_add_checked_fixture (tcase, set_up, tear_down);
-  tcase_add_test (tcase, what_was_under_way_is_found_and_what_has_ended_is_not);
-  tcase_add_test (tcase, leases_of_items_that_have_not_ended_are_found_again_and_again);
-  tcase_add_test (tcase, slots_of_leases_are_not_given_to_others_and_are_used_again);
-  tcase_add_test (tcase, the_record_does_not_grow_from_life_to_life);
-  tcase_add_test (tcase, a_recorded_process_is_ended);
-  tcase_add_test (tcase, a_process_that_has_the_number_of_a_recorded_one_is_left_alone);
-  tcase_add_test (tcase, what_ran_before_the_machine_was_started_counts_for_nothing);
-  tcase_add_test (tcase, what_is_no_record_is_taken_for_an_empty_one);
-  tcase_add_test (tcase, a_stat_is_read_whatever_the_program_is_called);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-attempts", set_up, tear_down)

@@ -56,7 +56,7 @@ tear_down (void)
   irisd_fair_queue_clear (&fair);
 }
 
-START_TEST (higher_priority_comes_first_and_equals_in_order)
+TEST (higher_priority_comes_first_and_equals_in_order)
 {
   push (1, 5, 0, 1, 1);
   push (2, 5, 1, 1, 1);
@@ -67,9 +67,8 @@ START_TEST (higher_priority_comes_first_and_equals_in_order)
   for (guint i = 0; i < G_N_ELEMENTS (wanted); i++)
     ck_assert_int_eq (pop (), wanted[i]);
 }
-END_TEST
 
-START_TEST (a_stream_of_the_highest_cannot_starve_the_lowest)
+TEST (a_stream_of_the_highest_cannot_starve_the_lowest)
 {
   push (1000, 0, 0, 1, 1);
   /* One of the highest comes every 100 us, and one is served every 100 us. */
@@ -84,9 +83,8 @@ START_TEST (a_stream_of_the_highest_cannot_starve_the_lowest)
   /* Only those that came less than nine periods after it: the bound, exactly. */
   ck_assert_uint_eq (passed, 9 * AGING_US / 100);
 }
-END_TEST
 
-START_TEST (clients_take_turns_however_much_one_of_them_sends)
+TEST (clients_take_turns_however_much_one_of_them_sends)
 {
   for (guint i = 0; i < 1000; i++)
     push (i, 5, i, 1, IRISD_FAIR_QUANTUM);
@@ -100,9 +98,8 @@ START_TEST (clients_take_turns_however_much_one_of_them_sends)
     before++;
   ck_assert_uint_le (before, 4);
 }
-END_TEST
 
-START_TEST (turns_are_as_long_in_cost_not_in_number)
+TEST (turns_are_as_long_in_cost_not_in_number)
 {
   for (guint i = 0; i < 4000; i++)
     push (1, 5, 0, 1, 3);
@@ -118,9 +115,8 @@ START_TEST (turns_are_as_long_in_cost_not_in_number)
       ck_assert_int_le (ABS (spent[0] - spent[1]), IRISD_FAIR_QUANTUM + 300);
     }
 }
-END_TEST
 
-START_TEST (an_entry_can_be_taken_out_from_anywhere)
+TEST (an_entry_can_be_taken_out_from_anywhere)
 {
   Entry *entries[30];
   for (guint i = 0; i < G_N_ELEMENTS (entries); i++)
@@ -136,7 +132,6 @@ START_TEST (an_entry_can_be_taken_out_from_anywhere)
     ck_assert_int_eq (number % 2, 1);
   ck_assert_uint_eq (seen, G_N_ELEMENTS (entries) / 2);
 }
-END_TEST
 
 static int
 first_of (const gboolean *seen, guint n)
@@ -148,7 +143,7 @@ first_of (const gboolean *seen, guint n)
 }
 
 /* A late item goes where it would be, among its client's and among all. */
-START_TEST (what_has_waited_longer_goes_first_whenever_it_comes)
+TEST (what_has_waited_longer_goes_first_whenever_it_comes)
 {
   push (1, 5, 10, 1, 1);
   push (4, 5, 40, 1, 1);
@@ -187,9 +182,8 @@ START_TEST (what_has_waited_longer_goes_first_whenever_it_comes)
       ck_assert_int_eq (pop (), -1);
     }
 }
-END_TEST
 
-START_TEST (a_gate_lets_so_much_through_and_the_least_always)
+TEST (a_gate_lets_so_much_through_and_the_least_always)
 {
   IrisdGate gate;
   irisd_gate_init (&gate, 10, 2, AGING_US);
@@ -212,7 +206,6 @@ START_TEST (a_gate_lets_so_much_through_and_the_least_always)
   ck_assert_uint_eq (irisd_gate_get_backlog (&gate), 2);
   irisd_gate_clear (&gate);
 }
-END_TEST
 
 /* Threads that come and go at one gate. */
 #define GATE_THREADS 4
@@ -251,7 +244,7 @@ come_to_gate (gpointer data)
   return NULL;
 }
 
-START_TEST (everything_that_comes_to_a_crowded_gate_comes_through_once)
+TEST (everything_that_comes_to_a_crowded_gate_comes_through_once)
 {
   irisd_gate_init (&crowded, GATE_MOST, 1, AGING_US);
   IrisdFairEntry *entries = g_new0 (IrisdFairEntry, GATE_THREADS * GATE_ENTRIES);
@@ -266,23 +259,5 @@ START_TEST (everything_that_comes_to_a_crowded_gate_comes_through_once)
   irisd_gate_clear (&crowded);
   g_free (entries);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-fair-queue");
-  TCase *tcase = tcase_create ("fair");
-  tcase_set_timeout (tcase, 120);
-  tcase_add_checked_fixture (tcase, set_up, tear_down);
-  tcase_add_test (tcase, higher_priority_comes_first_and_equals_in_order);
-  tcase_add_test (tcase, a_stream_of_the_highest_cannot_starve_the_lowest);
-  tcase_add_test (tcase, clients_take_turns_however_much_one_of_them_sends);
-  tcase_add_test (tcase, turns_are_as_long_in_cost_not_in_number);
-  tcase_add_test (tcase, an_entry_can_be_taken_out_from_anywhere);
-  tcase_add_test (tcase, what_has_waited_longer_goes_first_whenever_it_comes);
-  tcase_add_test (tcase, a_gate_lets_so_much_through_and_the_least_always);
-  tcase_add_test (tcase, everything_that_comes_to_a_crowded_gate_comes_through_once);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-fair-queue", set_up, tear_down)

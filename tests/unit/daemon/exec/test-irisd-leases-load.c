@@ -82,7 +82,7 @@ random_item_step (Fair *self, GRand *rand, guint at)
     }
 }
 
-START_TEST (nothing_is_lost_whatever_happens)
+TEST (nothing_is_lost_whatever_happens)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (7);
   g_autofree Fair *fair = g_new0 (Fair, 1);
@@ -105,15 +105,5 @@ START_TEST (nothing_is_lost_whatever_happens)
       ck_assert_uint_eq (fair->items[i].n_ends, 1);
   ck_assert_uint_gt (fair->n_ended, N_STEPS / 20);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-leases-load");
-  TCase *tcase = tcase_create ("irisd-leases-load");
-  tcase_add_checked_fixture (tcase, set_up, tear_down);
-  tcase_add_test (tcase, nothing_is_lost_whatever_happens);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-leases-load", set_up, tear_down)

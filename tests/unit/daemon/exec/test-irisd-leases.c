@@ -5,7 +5,7 @@
 #include "core-test-run.h"
 #include "leases-fixture.h"
 
-START_TEST (an_item_goes_to_a_worker_of_its_service_and_ends_once)
+TEST (an_item_goes_to_a_worker_of_its_service_and_ends_once)
 {
   Worker worker;
   Item item;
@@ -25,9 +25,8 @@ START_TEST (an_item_goes_to_a_worker_of_its_service_and_ends_once)
   ck_assert_uint_eq (worker.base.done, 1);
   leave (&worker);
 }
-END_TEST
 
-START_TEST (capacity_is_persistent_and_the_oldest_comes_first)
+TEST (capacity_is_persistent_and_the_oldest_comes_first)
 {
   Worker worker;
   Item items[5];
@@ -46,9 +45,8 @@ START_TEST (capacity_is_persistent_and_the_oldest_comes_first)
     }
   leave (&worker);
 }
-END_TEST
 
-START_TEST (workers_share_and_the_longest_idle_is_next)
+TEST (workers_share_and_the_longest_idle_is_next)
 {
   Worker workers[2];
   Item items[4];
@@ -68,9 +66,8 @@ START_TEST (workers_share_and_the_longest_idle_is_next)
   leave (&workers[0]);
   leave (&workers[1]);
 }
-END_TEST
 
-START_TEST (a_hint_is_a_wish_and_a_strict_one_an_order)
+TEST (a_hint_is_a_wish_and_a_strict_one_an_order)
 {
   Worker here, there;
   Item wish, order, other;
@@ -101,9 +98,8 @@ START_TEST (a_hint_is_a_wish_and_a_strict_one_an_order)
   leave (&here);
   leave (&there);
 }
-END_TEST
 
-START_TEST (what_a_lost_worker_had_goes_to_others_at_once_and_in_order)
+TEST (what_a_lost_worker_had_goes_to_others_at_once_and_in_order)
 {
   Worker lost, other;
   Item items[4];
@@ -128,9 +124,8 @@ START_TEST (what_a_lost_worker_had_goes_to_others_at_once_and_in_order)
   ck_assert_int_eq (irisd_leases_done (leases, &other.base, old, now, &entry), IRISD_LEASE_UNKNOWN);
   leave (&other);
 }
-END_TEST
 
-START_TEST (an_item_is_leased_so_often_and_then_fails)
+TEST (an_item_is_leased_so_often_and_then_fails)
 {
   Item item;
   item_init (&item, 0);
@@ -148,9 +143,8 @@ START_TEST (an_item_is_leased_so_often_and_then_fails)
   ck_assert_uint_eq (item.n_ends, 1);
   ck_assert_uint_eq (item.why, IRIS_WIRE_ERROR_WORKER_LOST);
 }
-END_TEST
 
-START_TEST (a_lease_ends_with_its_time_and_can_be_extended)
+TEST (a_lease_ends_with_its_time_and_can_be_extended)
 {
   Worker slow, other;
   Item item;
@@ -189,9 +183,8 @@ START_TEST (a_lease_ends_with_its_time_and_can_be_extended)
   leave (&slow);
   leave (&other);
 }
-END_TEST
 
-START_TEST (a_failure_ends_the_item_or_has_it_tried_again)
+TEST (a_failure_ends_the_item_or_has_it_tried_again)
 {
   Worker worker;
   Item item;
@@ -220,9 +213,8 @@ START_TEST (a_failure_ends_the_item_or_has_it_tried_again)
   ck_assert_uint_eq (worker.base.failed, 4);
   leave (&worker);
 }
-END_TEST
 
-START_TEST (a_withdrawn_item_is_gone_wherever_it_was)
+TEST (a_withdrawn_item_is_gone_wherever_it_was)
 {
   Worker worker;
   Item leased, waiting;
@@ -249,9 +241,8 @@ START_TEST (a_withdrawn_item_is_gone_wherever_it_was)
   done (&worker, &waiting);
   leave (&worker);
 }
-END_TEST
 
-START_TEST (a_service_without_a_worker_waits_a_while)
+TEST (a_service_without_a_worker_waits_a_while)
 {
   Worker worker;
   Item items[2];
@@ -277,9 +268,8 @@ START_TEST (a_service_without_a_worker_waits_a_while)
   ck_assert (!irisd_leases_knows (leases, IRISD_SPACE_SHARED, "a", FALSE, now));
   ck_assert_int_eq (irisd_leases_next (leases), G_MAXINT64);
 }
-END_TEST
 
-START_TEST (a_patient_item_waits_for_as_long_as_there_is_no_server)
+TEST (a_patient_item_waits_for_as_long_as_there_is_no_server)
 {
   Worker worker;
   Item patient, other;
@@ -313,9 +303,8 @@ START_TEST (a_patient_item_waits_for_as_long_as_there_is_no_server)
   irisd_leases_expire (leases, now);
   ck_assert (!irisd_leases_knows (leases, IRISD_SPACE_SHARED, "a", TRUE, now));
 }
-END_TEST
 
-START_TEST (an_expected_service_is_known_before_its_first_server)
+TEST (an_expected_service_is_known_before_its_first_server)
 {
   Item item;
   irisd_leases_expect (leases, IRISD_SPACE_SHARED, "soon", FALSE, now);
@@ -329,9 +318,8 @@ START_TEST (an_expected_service_is_known_before_its_first_server)
   ck_assert (irisd_leases_knows (leases, IRISD_SPACE_SHARED, "always", FALSE, now));
   ck_assert_int_eq (irisd_leases_next (leases), G_MAXINT64);
 }
-END_TEST
 
-START_TEST (expected_services_leave_room_for_served_ones)
+TEST (expected_services_leave_room_for_served_ones)
 {
   Worker worker;
   for (guint i = 0; irisd_leases_has_room_to_expect (leases, IRISD_SPACE_SHARED); i++)
@@ -345,9 +333,8 @@ START_TEST (expected_services_leave_room_for_served_ones)
   ck_assert (irisd_leases_has_room_to_expect (leases, IRISD_SPACE_SHARED));
   leave (&worker);
 }
-END_TEST
 
-START_TEST (an_item_is_not_leased_after_its_deadline)
+TEST (an_item_is_not_leased_after_its_deadline)
 {
   Worker workers[2];
   Item item;
@@ -366,9 +353,8 @@ START_TEST (an_item_is_not_leased_after_its_deadline)
   ck_assert_uint_eq (item.why, IRIS_WIRE_ERROR_DEADLINE_PASSED);
   leave (&workers[1]);
 }
-END_TEST
 
-START_TEST (draining_leases_do_not_wait_for_workers)
+TEST (draining_leases_do_not_wait_for_workers)
 {
   Worker worker;
   Item items[3];
@@ -390,9 +376,8 @@ START_TEST (draining_leases_do_not_wait_for_workers)
   leave (&worker);
   ck_assert_uint_eq (items[1].why, IRIS_WIRE_ERROR_SHUTTING_DOWN);
 }
-END_TEST
 
-START_TEST (what_is_leased_outlives_the_name_of_its_service)
+TEST (what_is_leased_outlives_the_name_of_its_service)
 {
   Worker worker;
   Item item;
@@ -416,9 +401,8 @@ START_TEST (what_is_leased_outlives_the_name_of_its_service)
   ck_assert_uint_eq (item.n_ends, 1);
   ck_assert_uint_eq (item.why, IRIS_WIRE_ERROR_NO_WORKER);
 }
-END_TEST
 
-START_TEST (an_item_is_passed_over_while_its_client_has_too_much_unacknowledged)
+TEST (an_item_is_passed_over_while_its_client_has_too_much_unacknowledged)
 {
   Worker worker;
   Item items[2];
@@ -439,7 +423,6 @@ START_TEST (an_item_is_passed_over_while_its_client_has_too_much_unacknowledged)
   done (&worker, &items[0]);
   leave (&worker);
 }
-END_TEST
 
 static guint64
 restore (Item *item, gint64 owner, gint64 left_us)
@@ -454,7 +437,7 @@ restore (Item *item, gint64 owner, gint64 left_us)
   return lease;
 }
 
-START_TEST (a_restored_lease_belongs_to_the_worker_that_claims_it)
+TEST (a_restored_lease_belongs_to_the_worker_that_claims_it)
 {
   Worker pending, old;
   Item item;
@@ -477,9 +460,8 @@ START_TEST (a_restored_lease_belongs_to_the_worker_that_claims_it)
   leave (&pending);
   leave (&old);
 }
-END_TEST
 
-START_TEST (a_restored_lease_ends_with_its_time_which_is_that_of_a_new_one_at_most)
+TEST (a_restored_lease_ends_with_its_time_which_is_that_of_a_new_one_at_most)
 {
   Worker worker;
   Item item;
@@ -495,9 +477,8 @@ START_TEST (a_restored_lease_ends_with_its_time_which_is_that_of_a_new_one_at_mo
   done (&worker, &item);
   leave (&worker);
 }
-END_TEST
 
-START_TEST (a_restored_lease_can_be_withdrawn_and_does_not_hold_up_the_end)
+TEST (a_restored_lease_can_be_withdrawn_and_does_not_hold_up_the_end)
 {
   Worker worker;
   Item withdrawn, away, closed;
@@ -517,9 +498,8 @@ START_TEST (a_restored_lease_can_be_withdrawn_and_does_not_hold_up_the_end)
   ck_assert_uint_eq (closed.n_ends, 1);
   leave (&worker);
 }
-END_TEST
 
-START_TEST (too_many_services_are_refused_and_nothing_changes)
+TEST (too_many_services_are_refused_and_nothing_changes)
 {
   Worker worker;
   g_autoptr (GError) error = NULL;
@@ -532,9 +512,8 @@ START_TEST (too_many_services_are_refused_and_nothing_changes)
   ck_assert (!irisd_leases_knows (leases, IRISD_SPACE_SHARED, "c", FALSE, now));
   leave (&worker);
 }
-END_TEST
 
-START_TEST (closing_ends_everything)
+TEST (closing_ends_everything)
 {
   Worker worker;
   Item leased, waiting, late;
@@ -554,36 +533,5 @@ START_TEST (closing_ends_everything)
   leave (&worker);
   ck_assert_uint_eq (leased.n_ends, 1);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-leases");
-  TCase *tcase = tcase_create ("irisd-leases");
-  tcase_add_checked_fixture (tcase, set_up, tear_down);
-  tcase_add_test (tcase, an_item_goes_to_a_worker_of_its_service_and_ends_once);
-  tcase_add_test (tcase, capacity_is_persistent_and_the_oldest_comes_first);
-  tcase_add_test (tcase, workers_share_and_the_longest_idle_is_next);
-  tcase_add_test (tcase, a_hint_is_a_wish_and_a_strict_one_an_order);
-  tcase_add_test (tcase, what_a_lost_worker_had_goes_to_others_at_once_and_in_order);
-  tcase_add_test (tcase, an_item_is_leased_so_often_and_then_fails);
-  tcase_add_test (tcase, a_lease_ends_with_its_time_and_can_be_extended);
-  tcase_add_test (tcase, a_failure_ends_the_item_or_has_it_tried_again);
-  tcase_add_test (tcase, a_withdrawn_item_is_gone_wherever_it_was);
-  tcase_add_test (tcase, a_service_without_a_worker_waits_a_while);
-  tcase_add_test (tcase, a_patient_item_waits_for_as_long_as_there_is_no_server);
-  tcase_add_test (tcase, an_expected_service_is_known_before_its_first_server);
-  tcase_add_test (tcase, expected_services_leave_room_for_served_ones);
-  tcase_add_test (tcase, an_item_is_not_leased_after_its_deadline);
-  tcase_add_test (tcase, draining_leases_do_not_wait_for_workers);
-  tcase_add_test (tcase, what_is_leased_outlives_the_name_of_its_service);
-  tcase_add_test (tcase, an_item_is_passed_over_while_its_client_has_too_much_unacknowledged);
-  tcase_add_test (tcase, a_restored_lease_belongs_to_the_worker_that_claims_it);
-  tcase_add_test (tcase, a_restored_lease_ends_with_its_time_which_is_that_of_a_new_one_at_most);
-  tcase_add_test (tcase, a_restored_lease_can_be_withdrawn_and_does_not_hold_up_the_end);
-  tcase_add_test (tcase, too_many_services_are_refused_and_nothing_changes);
-  tcase_add_test (tcase, closing_ends_everything);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-leases", set_up, tear_down)

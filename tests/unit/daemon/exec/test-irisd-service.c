@@ -7,7 +7,7 @@
 
 #include <check.h>
 
-START_TEST (a_name_belongs_to_one_service)
+TEST (a_name_belongs_to_one_service)
 {
   g_autoptr (IrisdServices) services = irisd_services_new ();
   const IrisdService mine = { .name = "echo", .summary = "mine" };
@@ -19,14 +19,5 @@ START_TEST (a_name_belongs_to_one_service)
   for (guint i = 1; i < G_N_ELEMENTS (names); i++)
     ck_assert_ptr_null (irisd_services_lookup (services, &names[i]));
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-service");
-  TCase *tcase = tcase_create ("service");
-  tcase_add_test (tcase, a_name_belongs_to_one_service);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-service", NULL, NULL)

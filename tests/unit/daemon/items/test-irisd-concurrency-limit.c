@@ -64,7 +64,7 @@ leave (IrisdConcurrencyWaiter *waiter, IrisdConcurrencyWaiter *wanted)
     ck_assert_ptr_null (next->next);
 }
 
-START_TEST (a_full_service_holds_up_no_other)
+TEST (a_full_service_holds_up_no_other)
 {
   set_up (0, 2);
   IrisdConcurrencyWaiter *a = come (ONE, "slow", 5, TRUE), *b = come (TWO, "slow", 5, TRUE);
@@ -78,9 +78,8 @@ START_TEST (a_full_service_holds_up_no_other)
   leave (c, NULL); /* an item that has left may leave again */
   tear_down ();
 }
-END_TEST
 
-START_TEST (a_full_client_holds_up_no_other)
+TEST (a_full_client_holds_up_no_other)
 {
   set_up (2, 0);
   IrisdConcurrencyWaiter *a = come (ONE, "x", 5, TRUE), *b = come (ONE, "y", 5, TRUE);
@@ -93,9 +92,8 @@ START_TEST (a_full_client_holds_up_no_other)
   leave (d, NULL);
   tear_down ();
 }
-END_TEST
 
-START_TEST (an_item_that_needs_both_permits_takes_both_or_none)
+TEST (an_item_that_needs_both_permits_takes_both_or_none)
 {
   set_up (1, 1);
   IrisdConcurrencyWaiter *a = come (ONE, "slow", 5, TRUE);
@@ -109,9 +107,8 @@ START_TEST (an_item_that_needs_both_permits_takes_both_or_none)
   leave (d, NULL);
   tear_down ();
 }
-END_TEST
 
-START_TEST (one_end_can_make_room_for_two)
+TEST (one_end_can_make_room_for_two)
 {
   set_up (1, 1);
   IrisdConcurrencyWaiter *a = come (ONE, "slow", 5, TRUE);
@@ -124,9 +121,8 @@ START_TEST (one_end_can_make_room_for_two)
   leave (c, NULL);
   tear_down ();
 }
-END_TEST
 
-START_TEST (priority_counts_and_waiting_raises_it)
+TEST (priority_counts_and_waiting_raises_it)
 {
   set_up (0, 1);
   IrisdConcurrencyWaiter *a = come (ONE, "slow", 5, TRUE);
@@ -142,9 +138,8 @@ START_TEST (priority_counts_and_waiting_raises_it)
   leave (late, NULL);
   tear_down ();
 }
-END_TEST
 
-START_TEST (clients_of_a_full_service_get_equal_shares)
+TEST (clients_of_a_full_service_get_equal_shares)
 {
   set_up (0, 2);
   IrisdConcurrencyWaiter *running[2] = { come (ONE, "slow", 5, TRUE), come (ONE, "slow", 5, TRUE) };
@@ -170,9 +165,8 @@ START_TEST (clients_of_a_full_service_get_equal_shares)
   leave (running[1], NULL);
   tear_down ();
 }
-END_TEST
 
-START_TEST (a_waiter_can_withdraw)
+TEST (a_waiter_can_withdraw)
 {
   set_up (1, 0);
   IrisdConcurrencyWaiter *a = come (ONE, "x", 5, TRUE);
@@ -186,7 +180,6 @@ START_TEST (a_waiter_can_withdraw)
   leave (c, NULL);
   tear_down ();
 }
-END_TEST
 
 /* Many threads enter and leave. The thread whose item leaves runs the waiter that gets its permit,
  * as a gateway's message would have it; meanwhile no more items than allowed have a permit. */
@@ -249,7 +242,7 @@ come_and_go (gpointer data)
   return NULL;
 }
 
-START_TEST (under_load_no_item_is_lost_and_no_limit_is_passed)
+TEST (under_load_no_item_is_lost_and_no_limit_is_passed)
 {
   GThread *threads[N_THREADS];
   Item *items[N_THREADS];
@@ -267,22 +260,5 @@ START_TEST (under_load_no_item_is_lost_and_no_limit_is_passed)
   for (guint i = 0; i < N_THREADS; i++)
     g_free (items[i]);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-concurrency-limit");
-  TCase *tcase = tcase_create ("room");
-  tcase_set_timeout (tcase, 120);
-  tcase_add_test (tcase, a_full_service_holds_up_no_other);
-  tcase_add_test (tcase, a_full_client_holds_up_no_other);
-  tcase_add_test (tcase, an_item_that_needs_both_permits_takes_both_or_none);
-  tcase_add_test (tcase, one_end_can_make_room_for_two);
-  tcase_add_test (tcase, priority_counts_and_waiting_raises_it);
-  tcase_add_test (tcase, clients_of_a_full_service_get_equal_shares);
-  tcase_add_test (tcase, a_waiter_can_withdraw);
-  tcase_add_test (tcase, under_load_no_item_is_lost_and_no_limit_is_passed);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-concurrency-limit", NULL, NULL)

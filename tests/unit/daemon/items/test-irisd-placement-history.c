@@ -11,7 +11,7 @@
 #define N_THREADS 4
 #define N_ITEMS   20000
 
-START_TEST (an_item_is_remembered_until_as_many_younger_ones_have_come)
+TEST (an_item_is_remembered_until_as_many_younger_ones_have_come)
 {
   IrisdPlacementHistory near;
   irisd_placement_history_init (&near, 8, 0);
@@ -37,9 +37,8 @@ START_TEST (an_item_is_remembered_until_as_many_younger_ones_have_come)
   ck_assert_int_eq (irisd_placement_history_find_item (&near, 12), IRIS_PLACE_ANY);
   irisd_placement_history_clear (&near);
 }
-END_TEST
 
-START_TEST (the_paths_used_last_are_remembered)
+TEST (the_paths_used_last_are_remembered)
 {
   IrisdPlacementHistory near;
   irisd_placement_history_init (&near, 0, 3);
@@ -57,9 +56,8 @@ START_TEST (the_paths_used_last_are_remembered)
   ck_assert_uint_eq (irisd_placement_history_count_paths (&near), 3);
   irisd_placement_history_clear (&near);
 }
-END_TEST
 
-START_TEST (a_limit_of_zero_remembers_nothing)
+TEST (a_limit_of_zero_remembers_nothing)
 {
   IrisdPlacementHistory near;
   irisd_placement_history_init (&near, 0, 0);
@@ -69,7 +67,6 @@ START_TEST (a_limit_of_zero_remembers_nothing)
   ck_assert_int_eq (irisd_placement_history_find_path (&near, "/a"), IRIS_PLACE_ANY);
   irisd_placement_history_clear (&near);
 }
-END_TEST
 
 typedef struct
 {
@@ -98,7 +95,7 @@ note_and_find (gpointer data)
   return NULL;
 }
 
-START_TEST (what_several_threads_are_told_is_true_or_nothing)
+TEST (what_several_threads_are_told_is_true_or_nothing)
 {
   IrisdPlacementHistory near;
   GThread *threads[N_THREADS];
@@ -114,18 +111,5 @@ START_TEST (what_several_threads_are_told_is_true_or_nothing)
   ck_assert_uint_eq (irisd_placement_history_count_paths (&near), 40);
   irisd_placement_history_clear (&near);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-placement-history");
-  TCase *tcase = tcase_create ("near");
-  tcase_set_timeout (tcase, 120);
-  tcase_add_test (tcase, an_item_is_remembered_until_as_many_younger_ones_have_come);
-  tcase_add_test (tcase, the_paths_used_last_are_remembered);
-  tcase_add_test (tcase, a_limit_of_zero_remembers_nothing);
-  tcase_add_test (tcase, what_several_threads_are_told_is_true_or_nothing);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-placement-history", NULL, NULL)

@@ -17,7 +17,7 @@ times (gint64 steady_us, gint64 wall_us)
   return (IrisdTimes){ .us = { [IRISD_CLOCK_STEADY] = steady_us, [IRISD_CLOCK_WALL] = wall_us } };
 }
 
-START_TEST (nothing_is_due_before_its_time_and_all_comes_in_order)
+TEST (nothing_is_due_before_its_time_and_all_comes_in_order)
 {
   enum
   {
@@ -52,9 +52,8 @@ START_TEST (nothing_is_due_before_its_time_and_all_comes_in_order)
   irisd_timers_clear (&waiting);
   g_rand_free (rand);
 }
-END_TEST
 
-START_TEST (a_delay_does_not_look_at_the_time_of_day)
+TEST (a_delay_does_not_look_at_the_time_of_day)
 {
   IrisdTimers waiting;
   IrisdTimer delayed = { 0 };
@@ -67,9 +66,8 @@ START_TEST (a_delay_does_not_look_at_the_time_of_day)
   ck_assert_int_eq (irisd_timers_get_delay (&waiting, &after), -1);
   irisd_timers_clear (&waiting);
 }
-END_TEST
 
-START_TEST (a_clock_that_is_set_back_loses_nothing_and_repeats_nothing)
+TEST (a_clock_that_is_set_back_loses_nothing_and_repeats_nothing)
 {
   IrisdTimers waiting;
   IrisdTimer early = { 0 }, late = { 0 };
@@ -90,9 +88,8 @@ START_TEST (a_clock_that_is_set_back_loses_nothing_and_repeats_nothing)
   ck_assert_ptr_null (irisd_timers_pop_due (&waiting, &clocks));
   irisd_timers_clear (&waiting);
 }
-END_TEST
 
-START_TEST (pauses_double_up_to_their_limit_and_half_is_left_to_chance)
+TEST (pauses_double_up_to_their_limit_and_half_is_left_to_chance)
 {
   ck_assert_uint_eq (irisd_timers_backoff_us (1000, 60000, 1, 0.0), 500);
   guint64 full = 1000;
@@ -109,7 +106,6 @@ START_TEST (pauses_double_up_to_their_limit_and_half_is_left_to_chance)
   ck_assert_uint_eq (irisd_timers_backoff_us (0, 60000, 5, 0.9), 0);
   ck_assert_uint_le (irisd_timers_backoff_us (G_MAXUINT64, G_MAXUINT64, 9, 0.5), G_MAXUINT64);
 }
-END_TEST
 
 static gboolean
 come_after (IrisdDependencyGraph *after,
@@ -125,7 +121,7 @@ come_after (IrisdDependencyGraph *after,
                                       &unknown);
 }
 
-START_TEST (all_any_and_success)
+TEST (all_any_and_success)
 {
   IrisdDependencyGraph after;
   IrisdDependent all, any, success, spoilt;
@@ -154,9 +150,8 @@ START_TEST (all_any_and_success)
   ck_assert_int_eq (success.verdict, IRISD_VERDICT_GO);
   irisd_dependency_graph_clear (&after);
 }
-END_TEST
 
-START_TEST (what_is_known_by_its_end_is_forgotten_in_its_turn)
+TEST (what_is_known_by_its_end_is_forgotten_in_its_turn)
 {
   IrisdDependencyGraph after;
   IrisdDependent first, second, late;
@@ -182,9 +177,8 @@ START_TEST (what_is_known_by_its_end_is_forgotten_in_its_turn)
   ck_assert (!come_after (&after, &late, IRIS_WIRE_AFTER_ALL, 1, 0));
   irisd_dependency_graph_clear (&after);
 }
-END_TEST
 
-START_TEST (what_has_ended_is_remembered_for_a_while)
+TEST (what_has_ended_is_remembered_for_a_while)
 {
   IrisdDependencyGraph after;
   IrisdDependent one = { 0 };
@@ -202,9 +196,8 @@ START_TEST (what_has_ended_is_remembered_for_a_while)
   ck_assert (!come_after (&after, &one, IRIS_WIRE_AFTER_ALL, 1, 0));
   irisd_dependency_graph_clear (&after);
 }
-END_TEST
 
-START_TEST (a_cycle_cannot_be_asked_for)
+TEST (a_cycle_cannot_be_asked_for)
 {
   IrisdDependencyGraph after;
   IrisdDependent first = { 0 }, second = { 0 };
@@ -218,9 +211,8 @@ START_TEST (a_cycle_cannot_be_asked_for)
   ck_assert_ptr_eq (irisd_dependency_graph_end (&after, 1, TRUE), &second);
   irisd_dependency_graph_clear (&after);
 }
-END_TEST
 
-START_TEST (a_withdrawn_candidate_is_not_decided)
+TEST (a_withdrawn_candidate_is_not_decided)
 {
   IrisdDependencyGraph after;
   IrisdDependent one, twice;
@@ -234,9 +226,8 @@ START_TEST (a_withdrawn_candidate_is_not_decided)
   ck_assert_int_eq (one.verdict, IRISD_VERDICT_NONE);
   irisd_dependency_graph_clear (&after);
 }
-END_TEST
 
-START_TEST (an_item_that_is_set_aside_has_a_keeper_and_is_waited_for)
+TEST (an_item_that_is_set_aside_has_a_keeper_and_is_waited_for)
 {
   IrisdDependencyGraph after;
   IrisdDependent waits;
@@ -258,9 +249,8 @@ START_TEST (an_item_that_is_set_aside_has_a_keeper_and_is_waited_for)
   ck_assert_ptr_null (irisd_dependency_graph_get_keeper (&after, 1));
   irisd_dependency_graph_clear (&after);
 }
-END_TEST
 
-START_TEST (a_buried_item_is_waited_for_until_irisd_ends)
+TEST (a_buried_item_is_waited_for_until_irisd_ends)
 {
   IrisdDependencyGraph after;
   IrisdDependent all, any, late;
@@ -286,7 +276,6 @@ START_TEST (a_buried_item_is_waited_for_until_irisd_ends)
   ck_assert_uint_eq (any.blame, 2);
   irisd_dependency_graph_clear (&after);
 }
-END_TEST
 
 static void
 init_item (IrisWireMessage *item)
@@ -295,7 +284,7 @@ init_item (IrisWireMessage *item)
   iris_wire_message_set_string (item, IRIS_WIRE_KEY_SERVICE, "echo", -1);
 }
 
-START_TEST (schedule_that_do_not_fit_are_refused_with_the_limit)
+TEST (schedule_that_do_not_fit_are_refused_with_the_limit)
 {
   IrisdLimits limits;
   irisd_limits_init (&limits);
@@ -325,9 +314,8 @@ START_TEST (schedule_that_do_not_fit_are_refused_with_the_limit)
       ck_assert_ptr_nonnull (strstr (error->message, bad[i].word));
     }
 }
-END_TEST
 
-START_TEST (delay_and_time_of_day_have_both_to_be_reached)
+TEST (delay_and_time_of_day_have_both_to_be_reached)
 {
   IrisdLimits limits;
   IrisWireMessage item;
@@ -351,9 +339,8 @@ START_TEST (delay_and_time_of_day_have_both_to_be_reached)
   ck_assert (!irisd_schedule_get_due (schedule, &now, &clock, &due_us));
   irisd_schedule_free (schedule);
 }
-END_TEST
 
-START_TEST (what_is_left_of_a_delay_does_not_grow_when_the_clock_is_set)
+TEST (what_is_left_of_a_delay_does_not_grow_when_the_clock_is_set)
 {
   static const struct
   {
@@ -390,9 +377,8 @@ START_TEST (what_is_left_of_a_delay_does_not_grow_when_the_clock_is_set)
       irisd_schedule_free (schedule);
     }
 }
-END_TEST
 
-START_TEST (a_row_without_a_due_time_begins_its_delay_anew)
+TEST (a_row_without_a_due_time_begins_its_delay_anew)
 {
   IrisdLimits limits;
   IrisWireMessage item;
@@ -408,30 +394,5 @@ START_TEST (a_row_without_a_due_time_begins_its_delay_anew)
   ck_assert_int_eq (due_us, 777000 + 10000 * 1000);
   irisd_schedule_free (schedule);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-schedule");
-  TCase *tcase = tcase_create ("waiting");
-  tcase_set_timeout (tcase, 120);
-  tcase_add_test (tcase, what_is_left_of_a_delay_does_not_grow_when_the_clock_is_set);
-  tcase_add_test (tcase, a_row_without_a_due_time_begins_its_delay_anew);
-  tcase_add_test (tcase, nothing_is_due_before_its_time_and_all_comes_in_order);
-  tcase_add_test (tcase, a_delay_does_not_look_at_the_time_of_day);
-  tcase_add_test (tcase, a_clock_that_is_set_back_loses_nothing_and_repeats_nothing);
-  tcase_add_test (tcase, pauses_double_up_to_their_limit_and_half_is_left_to_chance);
-  tcase_add_test (tcase, all_any_and_success);
-  tcase_add_test (tcase, what_is_known_by_its_end_is_forgotten_in_its_turn);
-  tcase_add_test (tcase, what_has_ended_is_remembered_for_a_while);
-  tcase_add_test (tcase, a_cycle_cannot_be_asked_for);
-  tcase_add_test (tcase, a_withdrawn_candidate_is_not_decided);
-  tcase_add_test (tcase, an_item_that_is_set_aside_has_a_keeper_and_is_waited_for);
-  tcase_add_test (tcase, a_buried_item_is_waited_for_until_irisd_ends);
-  tcase_add_test (tcase, schedule_that_do_not_fit_are_refused_with_the_limit);
-  tcase_add_test (tcase, delay_and_time_of_day_have_both_to_be_reached);
-  suite_add_tcase (suite, tcase);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-schedule", NULL, NULL)

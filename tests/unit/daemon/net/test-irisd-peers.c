@@ -20,7 +20,7 @@ make_reply (guint8 number)
   return irisd_reply_new (frames, NULL);
 }
 
-START_TEST (an_outbox_keeps_order_and_limit)
+TEST (an_outbox_keeps_order_and_limit)
 {
   void *context = zmq_ctx_new ();
   void *router = zmq_socket (context, ZMQ_ROUTER);
@@ -63,9 +63,8 @@ START_TEST (an_outbox_keeps_order_and_limit)
   zmq_close (dealer);
   zmq_ctx_term (context);
 }
-END_TEST
 
-START_TEST (peers_are_found_by_route_and_sorted_by_age)
+TEST (peers_are_found_by_route_and_sorted_by_age)
 {
   IrisdPeers peers;
   irisd_peers_init (&peers);
@@ -86,15 +85,5 @@ START_TEST (peers_are_found_by_route_and_sorted_by_age)
   ck_assert_uint_eq (irisd_peers_get_count (&peers), 0);
   irisd_peers_clear (&peers);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-peers");
-  TCase *tcase = tcase_create ("peers");
-  tcase_add_test (tcase, an_outbox_keeps_order_and_limit);
-  tcase_add_test (tcase, peers_are_found_by_route_and_sorted_by_age);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-peers", NULL, NULL)

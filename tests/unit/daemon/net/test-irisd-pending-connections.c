@@ -100,7 +100,7 @@ leave (Connection *self)
   close (self->theirs);
 }
 
-START_TEST (a_connection_that_says_nothing_in_time_gets_another_chance_and_no_third)
+TEST (a_connection_that_says_nothing_in_time_gets_another_chance_and_no_third)
 {
   Connection first = come_in (0), second = come_in (SECOND), third = come_in (2 * SECOND);
   gint64 now = g_get_monotonic_time ();
@@ -124,9 +124,8 @@ START_TEST (a_connection_that_says_nothing_in_time_gets_another_chance_and_no_th
   leave (&second);
   leave (&third);
 }
-END_TEST
 
-START_TEST (hello_may_be_here_before_the_event)
+TEST (hello_may_be_here_before_the_event)
 {
   Connection early = connect_to (endpoint + strlen ("ipc://"));
 
@@ -144,9 +143,8 @@ START_TEST (hello_may_be_here_before_the_event)
   ck_assert (!was_hung_up (&early));
   leave (&early);
 }
-END_TEST
 
-START_TEST (a_connection_that_parts_is_pending_again)
+TEST (a_connection_that_parts_is_pending_again)
 {
   Connection it = come_in (0);
   struct pollfd wake = { .fd = irisd_pending_connections_get_wake_fd (pending_connections),
@@ -163,10 +161,9 @@ START_TEST (a_connection_that_parts_is_pending_again)
   ck_assert (was_hung_up (&it));
   leave (&it);
 }
-END_TEST
 
 /* A descriptor is given to another connection meanwhile. */
-START_TEST (another_connection_with_the_same_descriptor_is_left_alone)
+TEST (another_connection_with_the_same_descriptor_is_left_alone)
 {
   Connection gone = come_in (0);
   IrisdConnection connection = irisd_pending_connections_hello (pending_connections, gone.ours);
@@ -192,9 +189,8 @@ START_TEST (another_connection_with_the_same_descriptor_is_left_alone)
   leave (&pending);
   leave (&innocent);
 }
-END_TEST
 
-START_TEST (a_connection_has_ended_when_one_of_its_ends_is_closed)
+TEST (a_connection_has_ended_when_one_of_its_ends_is_closed)
 {
   Connection theirs = come_in (0), ours = come_in (0);
   const IrisdConnection first = irisd_pending_connections_hello (pending_connections, theirs.ours);
@@ -209,9 +205,8 @@ START_TEST (a_connection_has_ended_when_one_of_its_ends_is_closed)
   close (ours.theirs);
   leave (&theirs);
 }
-END_TEST
 
-START_TEST (of_too_many_the_oldest_go)
+TEST (of_too_many_the_oldest_go)
 {
   Connection all[MOST + 2];
 
@@ -226,21 +221,5 @@ START_TEST (of_too_many_the_oldest_go)
       leave (&all[i]);
     }
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-pending-connections");
-  TCase *tcase = tcase_create ("pending");
-
-  tcase_add_checked_fixture (tcase, set_up, tear_down);
-  tcase_add_test (tcase, a_connection_that_says_nothing_in_time_gets_another_chance_and_no_third);
-  tcase_add_test (tcase, hello_may_be_here_before_the_event);
-  tcase_add_test (tcase, a_connection_that_parts_is_pending_again);
-  tcase_add_test (tcase, another_connection_with_the_same_descriptor_is_left_alone);
-  tcase_add_test (tcase, a_connection_has_ended_when_one_of_its_ends_is_closed);
-  tcase_add_test (tcase, of_too_many_the_oldest_go);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-pending-connections", set_up, tear_down)

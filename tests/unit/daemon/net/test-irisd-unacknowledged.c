@@ -108,7 +108,7 @@ pay_oldest (Account *account, GRand *rand)
   check_gone (account, named);
 }
 
-START_TEST (a_unacked_gives_back_exactly_what_is_named)
+TEST (a_unacked_gives_back_exactly_what_is_named)
 {
   Account account = { .owed = g_array_new (FALSE, FALSE, sizeof (guint64)),
                       .gone = g_array_new (FALSE, FALSE, sizeof (guint64)) };
@@ -137,9 +137,8 @@ START_TEST (a_unacked_gives_back_exactly_what_is_named)
   g_array_unref (account.owed);
   g_array_unref (account.gone);
 }
-END_TEST
 
-START_TEST (of_completions_with_one_id_the_oldest_is_acknowledged_first)
+TEST (of_completions_with_one_id_the_oldest_is_acknowledged_first)
 {
   IrisdUnacknowledged unacked = { 0 };
   guint8 same[IRIS_WIRE_ID_SIZE], other[IRIS_WIRE_ID_SIZE];
@@ -157,10 +156,9 @@ START_TEST (of_completions_with_one_id_the_oldest_is_acknowledged_first)
   ck_assert_uint_eq (unacked.sum, 0);
   irisd_unacknowledged_clear (&unacked);
 }
-END_TEST
 
 /* One that is never acknowledged must not make room for all that come after it. */
-START_TEST (a_unacked_needs_room_for_what_is_owed_only)
+TEST (a_unacked_needs_room_for_what_is_owed_only)
 {
   IrisdUnacknowledged unacked = { 0 };
   guint8 id[IRIS_WIRE_ID_SIZE];
@@ -181,16 +179,5 @@ START_TEST (a_unacked_needs_room_for_what_is_owed_only)
   ck_assert_uint_le (unacked.capacity, 64);
   irisd_unacknowledged_clear (&unacked);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-unacknowledged");
-  TCase *tcase = tcase_create ("unacknowledged");
-  tcase_add_test (tcase, a_unacked_gives_back_exactly_what_is_named);
-  tcase_add_test (tcase, of_completions_with_one_id_the_oldest_is_acknowledged_first);
-  tcase_add_test (tcase, a_unacked_needs_room_for_what_is_owed_only);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-unacknowledged", NULL, NULL)

@@ -143,7 +143,7 @@ leave (Connection *self)
   close (self->ours);
 }
 
-START_TEST (a_message_is_charged_until_it_is_finished)
+TEST (a_message_is_charged_until_it_is_finished)
 {
   static const gsize pieces[] = { 1, 7, 65536 };
 
@@ -166,9 +166,8 @@ START_TEST (a_message_is_charged_until_it_is_finished)
       ck_assert_uint_eq (irisd_unfinished_get_bytes (), 0);
     }
 }
-END_TEST
 
-START_TEST (a_message_beyond_a_bound_ends_its_connection)
+TEST (a_message_beyond_a_bound_ends_its_connection)
 {
   Connection it = come_in ();
   ck_assert (pass_frame (&it, MORE, MAX_BODY, 65536));
@@ -190,11 +189,10 @@ START_TEST (a_message_beyond_a_bound_ends_its_connection)
   leave (&it);
   ck_assert_uint_eq (irisd_unfinished_get_bytes (), 0);
 }
-END_TEST
 
 #define N_OLD 32
 
-START_TEST (of_too_many_the_oldest_ends)
+TEST (of_too_many_the_oldest_ends)
 {
   Connection old[N_OLD];
   for (guint i = 0; i < N_OLD; i++)
@@ -215,10 +213,9 @@ START_TEST (of_too_many_the_oldest_ends)
   for (guint i = 0; i < N_OLD; i++)
     leave (&old[i]);
 }
-END_TEST
 
 /* ZeroMQ may close a connection by itself, and its descriptor is then another socket's. */
-START_TEST (another_socket_of_the_same_descriptor_is_left_alone)
+TEST (another_socket_of_the_same_descriptor_is_left_alone)
 {
   g_autofree char *other_path = g_build_filename (dir, "other.ipc", NULL);
   int other = listen_at (other_path);
@@ -248,18 +245,5 @@ START_TEST (another_socket_of_the_same_descriptor_is_left_alone)
   close (other);
   g_unlink (other_path);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-unfinished-messages");
-  TCase *tcase = tcase_create ("unfinished");
-  tcase_add_checked_fixture (tcase, set_up, tear_down);
-  tcase_add_test (tcase, a_message_is_charged_until_it_is_finished);
-  tcase_add_test (tcase, a_message_beyond_a_bound_ends_its_connection);
-  tcase_add_test (tcase, of_too_many_the_oldest_ends);
-  tcase_add_test (tcase, another_socket_of_the_same_descriptor_is_left_alone);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-unfinished-messages", set_up, tear_down)

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-START_TEST (a_durable_item_is_synced_before_it_is_answered)
+TEST (a_durable_item_is_synced_before_it_is_answered)
 {
   start_journal ();
   guint n_syncs = atomic_load (&faulty_vfs.n_syncs);
@@ -28,9 +28,8 @@ START_TEST (a_durable_item_is_synced_before_it_is_answered)
   ck_assert_uint_gt (atomic_load (&faulty_vfs.n_syncs), n_syncs);
   assert_fetched (1, "result");
 }
-END_TEST
 
-START_TEST (all_that_waits_shares_a_sync)
+TEST (all_that_waits_shares_a_sync)
 {
   enum
   {
@@ -54,9 +53,8 @@ START_TEST (all_that_waits_shares_a_sync)
     }
   ck_assert_uint_eq (atomic_load (&faulty_vfs.n_syncs) - n_syncs, 2);
 }
-END_TEST
 
-START_TEST (a_relaxed_item_that_is_fetched_soon_is_never_written)
+TEST (a_relaxed_item_that_is_fetched_soon_is_never_written)
 {
   limits.relaxed_ms = 60000;
   start_journal ();
@@ -71,9 +69,8 @@ START_TEST (a_relaxed_item_that_is_fetched_soon_is_never_written)
   ck_assert_uint_eq (atomic_load (&faulty_vfs.n_syncs), n_syncs);
   ck_assert_uint_eq (irisd_journal_get_n_persistent (journal), 0);
 }
-END_TEST
 
-START_TEST (relaxed_items_are_written_by_themselves)
+TEST (relaxed_items_are_written_by_themselves)
 {
   limits.relaxed_ms = 1;
   start_journal ();
@@ -86,9 +83,8 @@ START_TEST (relaxed_items_are_written_by_themselves)
   start_journal ();
   ck_assert_uint_eq (again->len, 1);
 }
-END_TEST
 
-START_TEST (what_has_not_ended_is_recovered)
+TEST (what_has_not_ended_is_recovered)
 {
   start_journal ();
   keep (1, IRIS_WIRE_CLASS_DURABLE);
@@ -106,10 +102,9 @@ START_TEST (what_has_not_ended_is_recovered)
   assert_fetched (4, "four");
   assert_refused (ask (new_fetch (2, 0)), IRIS_WIRE_ERROR_NO_SUCH_ITEM);
 }
-END_TEST
 
 /* A spilled item, whose row the store does not remember. */
-START_TEST (a_call_whose_read_fails_may_be_repeated)
+TEST (a_call_whose_read_fails_may_be_repeated)
 {
   start_journal ();
   keep (1, IRIS_WIRE_CLASS_DURABLE);
@@ -139,9 +134,8 @@ START_TEST (a_call_whose_read_fails_may_be_repeated)
   ck_assert_int_eq (irisd_journal_get_health (journal), IRISD_JOURNAL_READY);
   keep (2, IRIS_WIRE_CLASS_DURABLE);
 }
-END_TEST
 
-START_TEST (a_sync_that_fails_once_makes_the_journal_read_only)
+TEST (a_sync_that_fails_once_makes_the_journal_read_only)
 {
   start_journal ();
   end (keep (1, IRIS_WIRE_CLASS_DURABLE), "one");
@@ -174,9 +168,8 @@ START_TEST (a_sync_that_fails_once_makes_the_journal_read_only)
   ck_assert_uint_eq (((IrisdPersistentItem *) again->pdata[0])->item, 2);
   assert_fetched (1, "one");
 }
-END_TEST
 
-START_TEST (a_waiting_fetch_is_told_that_the_item_was_refused_after_all)
+TEST (a_waiting_fetch_is_told_that_the_item_was_refused_after_all)
 {
   start_journal ();
   keep (1, IRIS_WIRE_CLASS_DURABLE);
@@ -197,9 +190,8 @@ START_TEST (a_waiting_fetch_is_told_that_the_item_was_refused_after_all)
       irisd_journal_request_free (request);
     }
 }
-END_TEST
 
-START_TEST (on_a_full_disk_ends_are_written_and_items_refused)
+LOOP_TEST (on_a_full_disk_ends_are_written_and_items_refused, 0, 2)
 {
   g_autofree char *reserve = g_build_filename (dir, "reserve", NULL);
   start_journal ();
@@ -217,9 +209,8 @@ START_TEST (on_a_full_disk_ends_are_written_and_items_refused)
   ck_assert (g_file_test (reserve, G_FILE_TEST_EXISTS));
   keep (3, IRIS_WIRE_CLASS_DURABLE);
 }
-END_TEST
 
-START_TEST (a_disk_that_is_full_without_a_reserve_keeps_ends_waiting)
+LOOP_TEST (a_disk_that_is_full_without_a_reserve_keeps_ends_waiting, 0, 2)
 {
   g_autofree char *full = g_build_filename (dir, "full", NULL);
   start_journal ();
@@ -241,9 +232,8 @@ START_TEST (a_disk_that_is_full_without_a_reserve_keeps_ends_waiting)
   irisd_journal_request_free (request);
   assert_fetched (1, "one");
 }
-END_TEST
 
-START_TEST (a_key_finds_the_first_item_also_before_it_is_synced)
+TEST (a_key_finds_the_first_item_also_before_it_is_synced)
 {
   start_journal ();
   keep (1, IRIS_WIRE_CLASS_DURABLE);
@@ -271,9 +261,8 @@ START_TEST (a_key_finds_the_first_item_also_before_it_is_synced)
   irisd_journal_request_free (request);
   assert_fetched (2, "once");
 }
-END_TEST
 
-START_TEST (a_waiting_fetch_is_told_of_the_end_or_that_there_is_none)
+TEST (a_waiting_fetch_is_told_of_the_end_or_that_there_is_none)
 {
   start_journal ();
   IrisdPersistentItem *persistent = keep (1, IRIS_WIRE_CLASS_DURABLE);
@@ -297,9 +286,8 @@ START_TEST (a_waiting_fetch_is_told_of_the_end_or_that_there_is_none)
   irisd_journal_post (journal, new_fetch (2, IRISD_WAIT_FOREVER));
   irisd_journal_post (journal, new_fetch (2, 60 * 60 * 1000));
 }
-END_TEST
 
-START_TEST (what_was_done_at_once_is_written_once_and_then_told)
+TEST (what_was_done_at_once_is_written_once_and_then_told)
 {
   start_journal ();
   keep (1000, IRIS_WIRE_CLASS_DURABLE);
@@ -334,9 +322,8 @@ START_TEST (what_was_done_at_once_is_written_once_and_then_told)
   assert_fetched (100, "result");
   ck_assert_uint_eq (irisd_journal_get_n_persistent_ended (journal), 2);
 }
-END_TEST
 
-START_TEST (what_was_done_at_once_and_is_relaxed_need_not_be_written)
+TEST (what_was_done_at_once_and_is_relaxed_need_not_be_written)
 {
   limits.relaxed_ms = 60000;
   start_journal ();
@@ -352,9 +339,8 @@ START_TEST (what_was_done_at_once_and_is_relaxed_need_not_be_written)
   assert_fetched (10, "result");
   ck_assert_uint_eq (irisd_journal_get_n_persistent (journal), 1);
 }
-END_TEST
 
-START_TEST (what_was_done_at_once_is_refused_if_it_cannot_be_written)
+LOOP_TEST (what_was_done_at_once_is_refused_if_it_cannot_be_written, 0, 2)
 {
   g_autofree char *reserve = g_build_filename (dir, "reserve", NULL);
   start_journal ();
@@ -378,9 +364,8 @@ START_TEST (what_was_done_at_once_is_refused_if_it_cannot_be_written)
   ck_assert_uint_eq (irisd_journal_get_n_persistent (journal), 6);
   assert_fetched (5, "told");
 }
-END_TEST
 
-START_TEST (a_relaxed_transaction_begins_earlier_by_the_time_that_one_takes)
+LOOP_TEST (a_relaxed_transaction_begins_earlier_by_the_time_that_one_takes, 0, 2)
 {
   gint64 took_us = _i == 0 ? 20 * 1000 : G_USEC_PER_SEC, since_us = 1000 * 1000;
   gint64 time_us = (gint64) limits.relaxed_ms * 1000;
@@ -393,9 +378,8 @@ START_TEST (a_relaxed_transaction_begins_earlier_by_the_time_that_one_takes)
   irisd_journal_commit_for (journal, since_us);
   ck_assert_int_eq (journal->commit_by_us, since_us - 1 + time_us - MIN (took_us, time_us / 2));
 }
-END_TEST
 
-START_TEST (the_log_gives_its_room_back_when_nothing_is_written_any_more)
+TEST (the_log_gives_its_room_back_when_nothing_is_written_any_more)
 {
   g_autofree char *path = g_build_filename (dir, "items.sqlite-wal", NULL);
   GStatBuf st;
@@ -408,33 +392,5 @@ START_TEST (the_log_gives_its_room_back_when_nothing_is_written_any_more)
   ck_assert (pending->pending);
   irisd_journal_request_free (pending);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-journal");
-  TCase *tcase = tcase_create ("journal");
-  tcase_add_checked_fixture (tcase, set_up, tear_down);
-  tcase_set_timeout (tcase, 0);
-  tcase_add_test (tcase, a_durable_item_is_synced_before_it_is_answered);
-  tcase_add_test (tcase, all_that_waits_shares_a_sync);
-  tcase_add_test (tcase, a_relaxed_item_that_is_fetched_soon_is_never_written);
-  tcase_add_test (tcase, relaxed_items_are_written_by_themselves);
-  tcase_add_test (tcase, what_has_not_ended_is_recovered);
-  tcase_add_test (tcase, a_call_whose_read_fails_may_be_repeated);
-  tcase_add_test (tcase, a_sync_that_fails_once_makes_the_journal_read_only);
-  tcase_add_test (tcase, a_waiting_fetch_is_told_that_the_item_was_refused_after_all);
-  tcase_add_loop_test (tcase, on_a_full_disk_ends_are_written_and_items_refused, 0, 2);
-  tcase_add_loop_test (tcase, a_disk_that_is_full_without_a_reserve_keeps_ends_waiting, 0, 2);
-  tcase_add_test (tcase, a_key_finds_the_first_item_also_before_it_is_synced);
-  tcase_add_test (tcase, a_waiting_fetch_is_told_of_the_end_or_that_there_is_none);
-  tcase_add_test (tcase, what_was_done_at_once_is_written_once_and_then_told);
-  tcase_add_test (tcase, what_was_done_at_once_and_is_relaxed_need_not_be_written);
-  tcase_add_loop_test (tcase, what_was_done_at_once_is_refused_if_it_cannot_be_written, 0, 2);
-  tcase_add_loop_test (tcase, a_relaxed_transaction_begins_earlier_by_the_time_that_one_takes, 0,
-                       2);
-  tcase_add_test (tcase, the_log_gives_its_room_back_when_nothing_is_written_any_more);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-journal", set_up, tear_down)

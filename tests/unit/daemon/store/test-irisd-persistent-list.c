@@ -64,16 +64,15 @@ walk (IrisdPersistentFilter *filter, guint *n_pages)
   return n;
 }
 
-START_TEST (pages_hold_each_item_once)
+LOOP_TEST (pages_hold_each_item_once, 0, 2)
 {
   guint n_pages;
   IrisdPersistentFilter filter = { .view = IRISD_VIEW_ALL, .limit = 4096, .descending = _i };
   ck_assert_uint_eq (walk (&filter, &n_pages), N_ITEMS);
   ck_assert_uint_eq (n_pages, (N_ITEMS + 4095) / 4096);
 }
-END_TEST
 
-START_TEST (a_rare_item_costs_no_more_than_a_bounded_look)
+LOOP_TEST (a_rare_item_costs_no_more_than_a_bounded_look, 0, 2)
 {
   guint n_pages;
   IrisdPersistentFilter filter = {
@@ -83,9 +82,8 @@ START_TEST (a_rare_item_costs_no_more_than_a_bounded_look)
   ck_assert_uint_eq (n_pages,
                      (N_ITEMS + IRISD_LIST_MOST_LOOKED_AT - 1) / IRISD_LIST_MOST_LOOKED_AT);
 }
-END_TEST
 
-START_TEST (a_list_goes_on_behind_an_item_that_has_gone)
+LOOP_TEST (a_list_goes_on_behind_an_item_that_has_gone, 0, 2)
 {
   guint64 next;
   IrisdPersistentFilter filter = {
@@ -99,20 +97,18 @@ START_TEST (a_list_goes_on_behind_an_item_that_has_gone)
   ck_assert_uint_eq (page->items[0].item, filter.descending ? 4 : 6);
   ck_assert_uint_eq (next, page->items[0].item);
 }
-END_TEST
 
 /* Worker processes may call their services as they like, so names must not pile up. */
-START_TEST (items_of_a_service_share_its_name)
+TEST (items_of_a_service_share_its_name)
 {
   IrisdPersistentItem *first = irisd_persistent_table_lookup (&table, 1);
   IrisdPersistentItem *second = irisd_persistent_table_lookup (&table, 2);
   ck_assert_ptr_eq (first->service, second->service);
   ck_assert_str_eq (first->service, "echo");
 }
-END_TEST
 
 /* Two users may use the same key. */
-START_TEST (a_user_sees_that_users_items_and_keys)
+LOOP_TEST (a_user_sees_that_users_items_and_keys, 0, 2)
 {
   const IrisdRecord mine = { .item = N_ITEMS + 1,
                              .owner = 1000,
@@ -144,10 +140,9 @@ START_TEST (a_user_sees_that_users_items_and_keys)
       ck_assert_uint_eq (again->n_items, 1);
     }
 }
-END_TEST
 
 /* The first release had the first part of a row's head alone. */
-START_TEST (a_row_that_names_no_owner_is_that_of_irisds_own_user)
+TEST (a_row_that_names_no_owner_is_that_of_irisds_own_user)
 {
   enum
   {
@@ -180,22 +175,5 @@ START_TEST (a_row_that_names_no_owner_is_that_of_irisds_own_user)
   ck_assert_int_eq (persistent->owner, (gint64) geteuid ());
   irisd_persistent_item_free (persistent);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-persistent-list");
-  TCase *tcase = tcase_create ("irisd-persistent-list");
-
-  tcase_add_checked_fixture (tcase, set_up, tear_down);
-  tcase_add_loop_test (tcase, pages_hold_each_item_once, 0, 2);
-  tcase_add_loop_test (tcase, a_rare_item_costs_no_more_than_a_bounded_look, 0, 2);
-  tcase_add_loop_test (tcase, a_list_goes_on_behind_an_item_that_has_gone, 0, 2);
-  tcase_add_test (tcase, items_of_a_service_share_its_name);
-  tcase_add_loop_test (tcase, a_user_sees_that_users_items_and_keys, 0, 2);
-  tcase_add_test (tcase, a_row_that_names_no_owner_is_that_of_irisds_own_user);
-  suite_add_tcase (suite, tcase);
-
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-persistent-list", set_up, tear_down)

@@ -256,7 +256,7 @@ check_copy (guint32 seed)
   return lost;
 }
 
-START_TEST (each_of_many_damaged_copies_is_reported_with_the_number_of_lost_rows)
+LOOP_TEST (each_of_many_damaged_copies_is_reported_with_the_number_of_lost_rows, 0, 2)
 {
   const char *seed = g_getenv ("SEED");
   guint32 first = seed != NULL ? (guint32) g_ascii_strtoull (seed, NULL, 10) : 1;
@@ -267,7 +267,6 @@ START_TEST (each_of_many_damaged_copies_is_reported_with_the_number_of_lost_rows
     n_lost += check_copy (first + i) > 0;
   ck_assert (seed != NULL || n_lost > N_COPIES / 10);
 }
-END_TEST
 
 static guint
 count_rows (IrisdStore *store, IrisdStoreDamage *damage)
@@ -288,7 +287,7 @@ run_sql (const char *sql)
   sqlite3_close (db);
 }
 
-START_TEST (a_file_of_the_first_version_is_read_and_counted_from_then_on)
+TEST (a_file_of_the_first_version_is_read_and_counted_from_then_on)
 {
   g_autofree char *count_path = path_of (COUNT);
   g_autoptr (GRand) random = g_rand_new_with_seed (1);
@@ -315,9 +314,8 @@ START_TEST (a_file_of_the_first_version_is_read_and_counted_from_then_on)
   ck_assert_uint_eq (damage.only_missing, 7);
   irisd_store_close (store);
 }
-END_TEST
 
-START_TEST (what_is_no_database_is_refused)
+TEST (what_is_no_database_is_refused)
 {
   g_autofree char *path = path_of (DATABASE);
   g_autoptr (GError) error = NULL;
@@ -325,19 +323,5 @@ START_TEST (what_is_no_database_is_refused)
   ck_assert_ptr_null (irisd_store_open_sqlite (dir, &error));
   ck_assert_ptr_nonnull (strstr (error->message, "move it away"));
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-store-damage");
-  TCase *tcase = tcase_create ("damage");
-  tcase_add_checked_fixture (tcase, set_up, tear_down);
-  tcase_set_timeout (tcase, 0);
-  tcase_add_loop_test (tcase, each_of_many_damaged_copies_is_reported_with_the_number_of_lost_rows,
-                       0, 2);
-  tcase_add_test (tcase, a_file_of_the_first_version_is_read_and_counted_from_then_on);
-  tcase_add_test (tcase, what_is_no_database_is_refused);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-store-damage", set_up, tear_down)

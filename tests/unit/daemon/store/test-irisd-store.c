@@ -167,7 +167,7 @@ has_file_like (const char *part)
   return FALSE;
 }
 
-START_TEST (what_was_committed_is_there_after_an_end_and_after_a_crash)
+LOOP_TEST (what_was_committed_is_there_after_an_end_and_after_a_crash, 0, 2)
 {
   IrisdStore *store = open_store ();
   ck_assert_uint_eq (scan_whole (store), 0);
@@ -182,9 +182,8 @@ START_TEST (what_was_committed_is_there_after_an_end_and_after_a_crash)
   ck_assert_uint_eq (scan_whole (store), 51);
   irisd_store_close (store);
 }
-END_TEST
 
-START_TEST (what_was_not_committed_is_not_there)
+TEST (what_was_not_committed_is_not_there)
 {
   IrisdStore *store = open_store ();
   ck_assert_int_eq (put_alone (store, 1, 10), IRISD_STORE_OK);
@@ -198,9 +197,8 @@ START_TEST (what_was_not_committed_is_not_there)
   ck_assert_uint_eq (scan_whole (store), 1);
   irisd_store_close (store);
 }
-END_TEST
 
-START_TEST (a_number_is_not_given_twice)
+LOOP_TEST (a_number_is_not_given_twice, 0, 2)
 {
   IrisdStore *store = open_store ();
   ck_assert_uint_eq (irisd_store_get_next_id (store), 1);
@@ -217,7 +215,6 @@ START_TEST (a_number_is_not_given_twice)
   ck_assert_uint_gt (irisd_store_get_next_id (store), 7);
   irisd_store_close (store);
 }
-END_TEST
 
 static gsize
 flip_in_row (char *data, gsize size)
@@ -228,7 +225,7 @@ flip_in_row (char *data, gsize size)
   return size;
 }
 
-START_TEST (a_row_with_a_flipped_bit_is_set_aside)
+TEST (a_row_with_a_flipped_bit_is_set_aside)
 {
   IrisdStore *store = open_store ();
   for (guint64 id = 1; id <= 60; id++)
@@ -247,7 +244,6 @@ START_TEST (a_row_with_a_flipped_bit_is_set_aside)
   ck_assert_uint_eq (scan_whole (store), 59);
   irisd_store_close (store);
 }
-END_TEST
 
 /* The page in the middle of the file becomes noise. */
 static gsize
@@ -257,7 +253,7 @@ wreck_page (char *data, gsize size)
   return size;
 }
 
-START_TEST (a_wrecked_page_costs_what_was_on_it)
+TEST (a_wrecked_page_costs_what_was_on_it)
 {
   IrisdStore *store = open_store ();
   ck_assert_int_eq (irisd_store_begin (store, NULL), IRISD_STORE_OK);
@@ -281,7 +277,6 @@ START_TEST (a_wrecked_page_costs_what_was_on_it)
   ck_assert_uint_eq (scan_whole (store), n + 1);
   irisd_store_close (store);
 }
-END_TEST
 
 /* In the middle of the last frame. */
 static gsize
@@ -298,7 +293,7 @@ flip_in_tail (char *data, gsize size)
 }
 
 /* The count is written after the sync, so it does not tell of a transaction that a crash tore. */
-START_TEST (a_torn_tail_costs_the_last_transaction_and_is_no_damage)
+LOOP_TEST (a_torn_tail_costs_the_last_transaction_and_is_no_damage, 0, 2)
 {
   g_autofree char *count_path = g_build_filename (dir, "items.sqlite-count", NULL);
   g_autofree char *count = NULL;
@@ -317,9 +312,8 @@ START_TEST (a_torn_tail_costs_the_last_transaction_and_is_no_damage)
   ck_assert_uint_eq (scan_whole (store), 19);
   irisd_store_close (store);
 }
-END_TEST
 
-START_TEST (a_transaction_that_was_on_the_disk_and_is_missing_is_counted)
+LOOP_TEST (a_transaction_that_was_on_the_disk_and_is_missing_is_counted, 0, 2)
 {
   IrisdStoreDamage damage;
   IrisdStore *store = open_store ();
@@ -335,7 +329,6 @@ START_TEST (a_transaction_that_was_on_the_disk_and_is_missing_is_counted)
   ck_assert_uint_eq (damage.only_missing, 20);
   irisd_store_close (store);
 }
-END_TEST
 
 /* Each transaction has a frame or two of 4,120 bytes; this is far from both ends. */
 static gsize
@@ -345,7 +338,7 @@ flip_in_log (char *data, gsize size)
   return size;
 }
 
-START_TEST (a_flipped_bit_in_the_log_does_not_take_along_what_came_after_it)
+TEST (a_flipped_bit_in_the_log_does_not_take_along_what_came_after_it)
 {
   IrisdStore *store = open_store ();
   for (guint64 id = 1; id <= 60; id++)
@@ -359,9 +352,8 @@ START_TEST (a_flipped_bit_in_the_log_does_not_take_along_what_came_after_it)
   ck_assert (has_file_like ("wal.damaged"));
   irisd_store_close (store);
 }
-END_TEST
 
-START_TEST (a_sync_that_fails_is_final)
+TEST (a_sync_that_fails_is_final)
 {
   g_autoptr (GError) error = NULL;
   IrisdStore *store = open_store ();
@@ -380,7 +372,6 @@ START_TEST (a_sync_that_fails_is_final)
   ck_assert_uint_ge (scan_whole (store), 1);
   irisd_store_close (store);
 }
-END_TEST
 
 /* Reads that may succeed later. SQLite reports EIO as CORRUPTFS, which is therefore doubtful. */
 static const struct
@@ -411,7 +402,7 @@ put_many (IrisdStore *store, guint64 n, gsize size)
   ck_assert_int_eq (irisd_store_commit (store, NULL), IRISD_STORE_OK);
 }
 
-START_TEST (a_read_that_fails_can_be_tried_again_and_is_no_damage)
+LOOP_TEST (a_read_that_fails_can_be_tried_again_and_is_no_damage, 0, G_N_ELEMENTS (passing))
 {
   g_autoptr (GError) error = NULL;
   IrisdStore *store = open_store ();
@@ -433,9 +424,8 @@ START_TEST (a_read_that_fails_can_be_tried_again_and_is_no_damage)
   ck_assert_uint_eq (scan_whole (store), 61);
   irisd_store_close (store);
 }
-END_TEST
 
-START_TEST (a_row_that_is_not_what_was_written_is_damage)
+TEST (a_row_that_is_not_what_was_written_is_damage)
 {
   g_autoptr (GError) error = NULL;
   IrisdStore *store = open_store ();
@@ -449,9 +439,8 @@ START_TEST (a_row_that_is_not_what_was_written_is_damage)
   ck_assert_int_eq (read_row (store, 70, NULL), IRISD_STORE_ABSENT);
   irisd_store_close (store);
 }
-END_TEST
 
-START_TEST (a_full_disk_changes_nothing_and_can_be_tried_again)
+LOOP_TEST (a_full_disk_changes_nothing_and_can_be_tried_again, 0, 2)
 {
   g_autofree char *full = g_build_filename (dir, "full", NULL);
   IrisdStore *store = open_store ();
@@ -470,7 +459,6 @@ START_TEST (a_full_disk_changes_nothing_and_can_be_tried_again)
   ck_assert_uint_eq (scan_whole (store), 2);
   irisd_store_close (store);
 }
-END_TEST
 
 static IrisdStoreOutcome
 remove_alone (IrisdStore *store, guint64 id)
@@ -496,7 +484,7 @@ get_size (void)
 #define N_LARGE 20
 #define LARGE   (1000 * 1000)
 
-START_TEST (what_removed_rows_have_left_is_given_back)
+TEST (what_removed_rows_have_left_is_given_back)
 {
   IrisdStore *store = open_store ();
   for (guint64 id = 1; id <= N_LARGE; id++)
@@ -519,7 +507,6 @@ START_TEST (what_removed_rows_have_left_is_given_back)
   ck_assert_uint_eq (scan_whole (store), 1);
   irisd_store_close (store);
 }
-END_TEST
 
 static void
 run_sql (const char *sql)
@@ -532,7 +519,7 @@ run_sql (const char *sql)
   sqlite3_close (db);
 }
 
-START_TEST (a_file_of_another_make_is_refused)
+LOOP_TEST (a_file_of_another_make_is_refused, 0, 2)
 {
   static const struct
   {
@@ -546,9 +533,8 @@ START_TEST (a_file_of_another_make_is_refused)
   ck_assert_ptr_null (irisd_store_open_sqlite (dir, &error));
   ck_assert_msg (strstr (error->message, cases[_i].words) != NULL, "%s", error->message);
 }
-END_TEST
 
-START_TEST (the_log_is_copied_into_the_database)
+TEST (the_log_is_copied_into_the_database)
 {
   IrisdStore *store = open_store ();
   g_autofree char *path = g_build_filename (dir, "items.sqlite", NULL);
@@ -564,31 +550,5 @@ START_TEST (the_log_is_copied_into_the_database)
   ck_assert_int_eq (irisd_store_tidy (store, NULL), IRISD_STORE_BROKEN);
   irisd_store_close (store);
 }
-END_TEST
 
-int
-main (void)
-{
-  Suite *suite = suite_create ("irisd-store");
-  TCase *tcase = tcase_create ("store");
-  tcase_add_checked_fixture (tcase, set_up, tear_down);
-  tcase_set_timeout (tcase, 0);
-  tcase_add_loop_test (tcase, what_was_committed_is_there_after_an_end_and_after_a_crash, 0, 2);
-  tcase_add_test (tcase, what_was_not_committed_is_not_there);
-  tcase_add_loop_test (tcase, a_number_is_not_given_twice, 0, 2);
-  tcase_add_test (tcase, a_row_with_a_flipped_bit_is_set_aside);
-  tcase_add_test (tcase, a_wrecked_page_costs_what_was_on_it);
-  tcase_add_loop_test (tcase, a_torn_tail_costs_the_last_transaction_and_is_no_damage, 0, 2);
-  tcase_add_loop_test (tcase, a_transaction_that_was_on_the_disk_and_is_missing_is_counted, 0, 2);
-  tcase_add_test (tcase, a_flipped_bit_in_the_log_does_not_take_along_what_came_after_it);
-  tcase_add_test (tcase, a_sync_that_fails_is_final);
-  tcase_add_loop_test (tcase, a_read_that_fails_can_be_tried_again_and_is_no_damage, 0,
-                       G_N_ELEMENTS (passing));
-  tcase_add_test (tcase, a_row_that_is_not_what_was_written_is_damage);
-  tcase_add_loop_test (tcase, a_full_disk_changes_nothing_and_can_be_tried_again, 0, 2);
-  tcase_add_test (tcase, what_removed_rows_have_left_is_given_back);
-  tcase_add_loop_test (tcase, a_file_of_another_make_is_refused, 0, 2);
-  tcase_add_test (tcase, the_log_is_copied_into_the_database);
-  suite_add_tcase (suite, tcase);
-  return core_test_run (suite);
-}
+TEST_MAIN ("irisd-store", set_up, tear_down)
