@@ -266,8 +266,8 @@ find_service (IrisdGateway *self,
                                                 MAX_QUOTED);
       g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_UNKNOWN_SERVICE,
                    "there is no service “%s”; this irisd has %s. To have the item wait for a "
-                   "worker that serves it, send wait-for-service, or name it in irisd's "
-                   "configuration, [service NAME]",
+                   "worker that serves it, send it with wait-for-service, or name the service in "
+                   "irisd's configuration, [service NAME]",
                    name, names);
       return NULL;
     }

@@ -199,7 +199,7 @@ status_text (const IrisClientStatus *status)
            status->pid, status->uptime_ms / 1e3, status->scheduler,
            status->draining ? ", draining" : "");
   g_print ("%s; items: %" G_GUINT64_FORMAT " accepted, %" G_GUINT64_FORMAT
-           " ended (%" G_GUINT64_FORMAT " failed), %" G_GUINT64_FORMAT " in flight\n"
+           " ended (%" G_GUINT64_FORMAT " failed), %" G_GUINT64_FORMAT " not ended\n"
            "refused for a limit: %" G_GUINT64_FORMAT
            "; messages that did not parse: %" G_GUINT64_FORMAT "\n",
            clients, status->accepted, status->ended, status->failed, status->in_flight,

@@ -456,7 +456,7 @@ bulk_report (Bulk *self)
       sent, self->n_ended, options->item.detach ? "accepted" : "ended", self->n_failed, refused);
   if (self->n_unknown > 0)
     g_printerr ("irisctl: the connection was lost: whether irisd accepted %" G_GUINT64_FORMAT
-                " of them is not known\n",
+                " of them is not known; irisctl list shows those that it stored\n",
                 self->n_unknown);
   if (interrupted && ctl_item_is_persistent (&options->item) && self->in_flight > 0)
     g_printerr ("irisctl: %u under way go on: irisctl list --state open shows them, irisctl wait "
