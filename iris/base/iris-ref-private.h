@@ -11,7 +11,7 @@
   {                                            \
     g_return_val_if_fail (self != NULL, NULL); \
                                                \
-    add;                                       \
+    (void) (add);                              \
                                                \
     return self;                               \
   }

@@ -90,7 +90,7 @@ decode_value (IrisWireMessage *out, IrisWireReader *reader, guint key, IrisWireC
 {
   const IrisWireField *field = &iris_wire_fields[key];
   IrisWireToken token;
-  IrisWireFrame packed;
+  IrisWireFrame packed = { 0 };
 
   if (!iris_wire_reader_next (reader, &token, check))
     return FALSE;
