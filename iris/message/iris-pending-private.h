@@ -11,7 +11,6 @@
 
 #include "iris/base/iris-atomic-private.h"
 #include "iris/message/iris-message.h"
-#include "iris/message/iris-message.h"
 #include "iris/message/iris-timer.h"
 
 typedef struct _IrisPending IrisPending;

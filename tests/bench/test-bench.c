@@ -184,10 +184,10 @@ TEST (every_round_runs_all_and_starts_with_another)
   g_autoptr (BenchResult) result = bench_result_new ("rounds", &small);
 
   order = g_string_new (NULL);
-  for (char c = 'a'; c <= 'c'; c++)
+  for (int c = 'a'; c <= 'c'; c++)
     {
       BenchSeries *series = bench_result_add_series (
-          result, bench_series_new ("load", (char[]){ c, '\0' }, BENCH_IRIS, 1, 1));
+          result, bench_series_new ("load", (char[]){ (char) c, '\0' }, BENCH_IRIS, 1, 1));
 
       bench_result_add_trial (result, note_order, &(BenchRun){ .load = series->contender }, series,
                               NULL);
@@ -257,8 +257,12 @@ numbers_of (gdouble first, guint n)
 {
   GArray *numbers = g_array_new (FALSE, FALSE, sizeof (gdouble));
 
-  for (guint i = 0; i < n; i++, first++)
-    g_array_append_val (numbers, first);
+  for (guint i = 0; i < n; i++)
+    {
+      gdouble number = first + i;
+
+      g_array_append_val (numbers, number);
+    }
 
   return numbers;
 }
