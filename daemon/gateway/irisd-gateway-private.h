@@ -91,6 +91,8 @@ struct _IrisdGateway
   _Atomic gboolean ended_connection; /* since they were last asked */
   guint probe_ms; /* the pause before they are asked again; 0 if there is no reason to */
   gint64 probe_at_us;
+  gint64 watched_us;       /* the last look for silent workers */
+  gint64 watched_since_us; /* looks have followed each other without a gap since then */
 };
 
 /**

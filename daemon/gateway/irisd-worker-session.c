@@ -13,9 +13,11 @@
  * before the ROUTER knows, so they are probed a few times, with pauses that double, for about a
  * second.
  *
- * A connection that is silent but does not end is given up after silence-ms, but not before all its
- * messages have been read: an irisd that was itself stopped for a while reads first and decides
- * then.
+ * A connection that is silent but does not end is given up after silence-ms. Only time that irisd
+ * was awake counts: after a gap (irisd was stopped, or its machine was) its workers' messages lie
+ * in the kernel or with ZeroMQ's thread, so each worker gets the whole silence-ms again. A gateway
+ * with workers therefore looks several times in that time. And it decides when it has nothing left
+ * to read.
  */
 #include "daemon/gateway/irisd-worker-session.h"
 
@@ -29,6 +31,8 @@
 
 #define FIRST_PROBE_MS 2
 #define LAST_PROBE_MS  512
+
+#define LOOKS_PER_SILENCE 4
 
 static void
 refuse (IrisdGateway *self,
@@ -405,10 +409,24 @@ irisd_worker_watch_mark_heard (IrisdGateway *self, IrisdPeer *peer)
 }
 
 static gint64
+get_silence_us (IrisdGateway *self)
+{
+  return (gint64) self->core->config->limits.silence_ms * 1000;
+}
+
+static gint64
 silence_ends (IrisdGateway *self, IrisdWorkerProcess *worker)
 {
-  return atomic_load_explicit (&worker->heard_us, memory_order_relaxed)
-         + (gint64) self->core->config->limits.silence_ms * 1000;
+  gint64 heard_us = atomic_load_explicit (&worker->heard_us, memory_order_relaxed);
+  return MAX (heard_us, self->watched_since_us) + get_silence_us (self);
+}
+
+static void
+note_look (IrisdGateway *self, gint64 now)
+{
+  if (now - self->watched_us > 2 * get_silence_us (self) / LOOKS_PER_SILENCE)
+    self->watched_since_us = now;
+  self->watched_us = now;
 }
 
 /* Returns when irisd_worker_watch_check() is to be called, in microseconds; G_MAXINT64 for
@@ -417,9 +435,12 @@ gint64
 irisd_worker_watch_get_deadline (IrisdGateway *self)
 {
   IrisdWorkerProcess *worker = g_queue_peek_head (&self->worker_processes);
-  gint64 until = worker != NULL ? silence_ends (self, worker) : G_MAXINT64;
+  gint64 until = G_MAXINT64;
   if (worker == NULL && self->stream_readers.length == 0)
     return G_MAXINT64;
+  if (worker != NULL)
+    until = MIN (silence_ends (self, worker),
+                 self->watched_us + get_silence_us (self) / LOOKS_PER_SILENCE);
   return self->probe_ms > 0 ? MIN (until, self->probe_at_us) : until;
 }
 
@@ -495,6 +516,7 @@ irisd_worker_watch_check (IrisdGateway *self, gboolean heard_all)
   if (self->worker_processes.length + self->stream_readers.length == 0)
     return;
   gint64 now = g_get_monotonic_time ();
+  note_look (self, now);
   if (atomic_exchange_explicit (&self->ended_connection, FALSE, memory_order_relaxed))
     {
       self->probe_ms = FIRST_PROBE_MS;

@@ -46,13 +46,14 @@ def outcome(root):
     subprocess.run(['meson', 'setup', 'b'], check=True, **quiet)
     subprocess.run(['meson', 'test', '-C', 'b'], check=False, **quiet)
     return subprocess.run([sys.executable, HERE / 'meson-results.py', 'b'], check=True, cwd=root,
-                          capture_output=True, text=True).stdout.splitlines()
+                          capture_output=True, text=True)
 
 
 def main():
     with tempfile.TemporaryDirectory() as name:
-        lines = [line.replace(' - b: ', ' - ', 1) for line in outcome(Path(name))]
-    print(f'1..{len(TESTS) + 1}')
+        said = outcome(Path(name))
+    lines = [line.replace(' - b: ', ' - ', 1) for line in said.stdout.splitlines()]
+    print(f'1..{len(TESTS) + 2}')
     bad = 0
     wanted_in_all = 0
     for number, (name, _, script, wanted) in enumerate(TESTS, 1):
@@ -66,7 +67,11 @@ def main():
         wanted_in_all += len(wanted)
     good = len(lines) == wanted_in_all
     print(f'{"ok" if good else "not ok"} {len(TESTS) + 1} - nothing else is counted')
-    return bad > 0 or not good
+    bad += not good
+    shown = {line.split(',')[0].split(' ')[-1] for line in said.stderr.splitlines() if line.startswith('--- ')}
+    wrong = {name for name, _, _, wanted in TESTS if any(line.startswith('not ok') for line in wanted)} - {'empty'}
+    print(f'{"ok" if shown == wrong else "not ok"} {len(TESTS) + 2} - the last lines of what failed are shown, of nothing else')
+    return bad > 0 or shown != wrong
 
 
 if __name__ == '__main__':

@@ -5,11 +5,15 @@
 Meson's junit file has the cases; its json file has the verdict on each test program. A program that
 crashed, timed out, leaked or ended with a bad status after its last case has only good cases, so
 both are needed: such a program counts as one more failure. A program without any case fails too.
+The last lines of a program that failed go to the error output.
 """
 import json
 import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+
+
+LAST_LINES = 60
 
 
 def cases(junit):
@@ -42,6 +46,12 @@ def program_line(test, verdicts):
     return 'not ok', f': ends well ({result}, status {test["returncode"]})'
 
 
+def excerpt(test):
+    """What a person reads first of a program that failed."""
+    lines = (test.get('stdout', '') + test.get('stderr', '')).splitlines()
+    return '\n'.join([f'--- {test["name"]}, status {test["returncode"]}, {test["duration"]:.1f} s'] + lines[-LAST_LINES:])
+
+
 def main():
     build = Path(sys.argv[1])
     junit, log = (build / 'meson-logs' / name for name in ('testlog.junit.xml', 'testlog.json'))
@@ -55,6 +65,8 @@ def main():
         print(f'{verdict} - {build}: {program.split(" / ")[-1]}: {case}')
     for test in map(json.loads, log.read_text().splitlines()):
         line = program_line(test, verdicts.get(test['name'], []))
+        if test['result'] not in ('OK', 'EXPECTEDFAIL', 'SKIP'):
+            print(excerpt(test), file=sys.stderr)
         if line:
             print(f'{line[0]} - {build}: {test["name"].split(" / ")[-1]}{line[1]}')
     return 0

@@ -202,6 +202,31 @@ class WorkerTest(Case):
         helper.process.send_signal(signal.SIGCONT)
         self.assertEqual((await client.submit("shout", b"a")).body, b"A")
 
+    async def test_an_irisd_that_was_stopped_keeps_its_workers(self):
+        for silence_ms in (200, 1000, SILENCE_MS):
+            if await self.outlives_stops(silence_ms):
+                return
+        self.fail("irisd counts the time that it was stopped as its worker's silence")
+
+    async def outlives_stops(self, silence_ms):
+        """Whether a worker is kept whenever irisd is stopped for longer than silence-ms. A machine that stalls loses it, too."""
+        irisd = self.irisd(silence_ms=silence_ms)
+        worker = await self.raw(irisd, ping_every=silence_ms / 10000)
+        for _ in range(10):
+            irisd.process.send_signal(signal.SIGSTOP)
+            os.waitid(os.P_PID, irisd.process.pid, os.WSTOPPED)  # its threads run on for a moment
+            last = worker.connection._last_id
+
+            async def pinged():  # for one and a half times as long as it may be silent
+                return worker.connection._last_id >= last + 15
+            await until(pinged)
+            irisd.process.send_signal(signal.SIGCONT)
+            try:
+                await worker.connection.call("PING")
+            except irisd_client.Disconnected:
+                return False
+        return True
+
     async def with_longer_leases(self, outlives):
         """Runs `outlives` until it is true: on a machine that stalls, an extended lease ends as well, if it is short."""
         for lease_ms in (300, 1500, 7500, 37500):

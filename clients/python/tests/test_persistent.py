@@ -36,10 +36,17 @@ class PersistentTest(Case):
             end = await again.connection.call("FETCH", {"item": accepted["item"], "wait-ms": 60000})
             self.assertEqual((end.type, end.body), ("RESULT", b"done"))
 
+    async def reader(self, irisd):
+        """A connection that is no worker's: a journal may take longer than a worker may be silent."""
+        connection = Connection(lambda message: None, lambda error: None)
+        await connection.open(irisd.endpoint, "reader")
+        self.addCleanup(connection.close)
+        return connection
+
     async def serve_over_a_crash(self, answer):
         """Kills irisd while a worker has an item; `answer` is told when, and has the service end."""
         with tempfile.TemporaryDirectory() as journal:
-            irisd = self.irisd("--journal=" + journal, silence_ms=300)
+            irisd = self.irisd("--journal=" + journal, silence_ms=5000)
             began, end, ready = asyncio.Event(), asyncio.Event(), asyncio.Event()
             worker = Worker(irisd.endpoint, capacity=1)
             runs = []
@@ -54,15 +61,13 @@ class PersistentTest(Case):
             worker.on_ready = ready.set
             serving = asyncio.ensure_future(worker.serve())
             await asyncio.wait_for(ready.wait(), GIVE_UP)
-            raw = await self.raw(irisd)
+            client = await self.reader(irisd)
             header = {"service": "slow", "class": 2, "key": b"once", "detach": True}
-            item = (await raw.connection.call("SUBMIT", header)).header["item"]
+            item = (await client.call("SUBMIT", header)).header["item"]
             await asyncio.wait_for(began.wait(), GIVE_UP)
             ready.clear()
             await answer(irisd, worker, end, ready)
-            again = Connection(lambda message: None, lambda error: None)  # no worker, so its silence is no matter
-            await again.open(irisd.endpoint, "reader")
-            self.addCleanup(again.close)
+            again = await self.reader(irisd)
             result = await again.call("FETCH", {"item": item, "wait-ms": 60000}, timeout=GIVE_UP)
             self.assertEqual((result.type, result.body, runs), ("RESULT", b"once", [1]))
             worker.stop()
