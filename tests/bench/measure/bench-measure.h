@@ -56,6 +56,7 @@ typedef struct
   gdouble seconds; /* idle */
   char **only;     /* contenders; NULL: all */
   gboolean peers;
+  gboolean quick; /* paper: sizes that only show that results are right */
   BenchVariants variants;
   const char *irisd; /* daemon: which one; NULL: that of this build, or the installed one */
   char *places;      /* a level of the topology or a number; NULL: the library's choice */

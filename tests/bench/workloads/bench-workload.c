@@ -12,7 +12,7 @@ static const BenchWorkload *const workloads[] = { BENCH_WORKLOADS (ROW) };
 const char *
 bench_suite_name (BenchSuite suite)
 {
-  static const char *const names[] = { "compare", "daemon" };
+  static const char *const names[] = { "compare", "daemon", "paper" };
 
   return names[suite];
 }

@@ -12,8 +12,32 @@ typedef enum
 {
   BENCH_SUITE_COMPARE,
   BENCH_SUITE_DAEMON,
+  BENCH_SUITE_PAPER, /* figures of the papers only */
   BENCH_N_SUITES,
 } BenchSuite;
+
+/*
+ * A figure that was published: ours is what the comparison of one of our series says, in the terms
+ * of its relation (a factor, or percent).
+ */
+typedef struct
+{
+  const char *what;      /* "best placement against worst, 2 arrays of 4 MB" */
+  const char *load;      /* of our series; NULL: nothing of ours can be held against it */
+  const char *contender; /* of our series */
+  gdouble low, high;     /* as published; equal if it was one number */
+} BenchPublished;
+
+/* A table or a figure of a paper that a workload redoes. */
+typedef struct
+{
+  const char *row;                 /* how it is named on the command line: "B9" */
+  const char *title;               /* as the paper calls it */
+  const char *source;              /* authors, title, year, section */
+  const char *machine;             /* on which it was measured */
+  const char *differs;             /* what differs here in method, in a line */
+  const BenchPublished *published; /* the last one has no `what` */
+} BenchFigure;
 
 typedef struct
 {
@@ -26,6 +50,7 @@ typedef struct
 
   /* Gives the result a title and its trials; nothing is timed yet. */
   gboolean (*plan) (BenchResult *result, const BenchOptions *options, GError **error);
+  const BenchFigure *figure; /* NULL: of no paper */
   /* Whether --only names contenders of its; NULL: they are the schedulers and their peers. */
   gboolean (*check) (const BenchOptions *options, GError **error);
 } BenchWorkload;
