@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Every workload of iris-bench runs, in a small size, and says what it ran. TAP.
 
-    smoke.py IRIS-BENCH WORKLOAD|options|csv|chart|compare
+    smoke.py IRIS-BENCH WORKLOAD|options|csv|chart|compare|paper
     smoke.py IRIS-BENCH daemon IRISD
 
 No time is asserted: what is checked is that every contender took part in every load, that samples
@@ -41,6 +41,8 @@ SECTIONS = ('single_ctr', 'multiple_ctr', 'doubly_list', 'prod_cons', 'affinity'
 # Which contenders must have taken part, at least, by load.
 EXPECTED = {
     'recursive': {'items': MANY | GLIB, 'messages': MANY},
+    'no-hints': {load: {'work-stealing', 'places', 'places:layout=shared'}
+                 for load in ('items that items make', 'items from outside', 'items of 10 µs that items make')},
     'external': {'1 producer': BASE | GLIB, '4 producers': BASE | GLIB},
     'grain': {f'{side}, {grain} µs': (MANY if side == 'inside' else BASE) | GLIB | ({'plain'} if grain else set())
               for side in ('outside', 'inside') for grain in (0, 1, 10, 100)},
@@ -65,6 +67,8 @@ EXPECTED = {
 # Items of a run where the size is given: (options, {load: items}).
 COUNTS = {
     'recursive': (['--outer', '3', '--inner', '5'], {'items': 18, 'messages': 18}),
+    'no-hints': (['--outer', '3', '--inner', '5', '--items', '7'],
+                 {'items that items make': 18, 'items from outside': 15, 'items of 10 µs that items make': 8}),
     'external': (['--items', '40'], {'1 producer': 40, '4 producers': 40}),
     'grain': (['--items', '6'], {'outside, 1 µs': 6, 'inside, 0 µs': 7}),
     'imbalance': (['--items', '4', '--work', '5'], {'imbalance': 5}),
@@ -170,7 +174,7 @@ def test_compare():
         return
     names = {result['workload'] for result in report['results']}
     # Containers, locks and round trips have names of their own, of which none was chosen.
-    check(names == set(EXPECTED) - {'queues', 'locks', 'round-trip'}, 'compare runs what the chosen can run',
+    check(names == set(EXPECTED) - {'queues', 'locks', 'round-trip', 'no-hints'}, 'compare runs what the chosen can run',
           sorted(names))
     verdicts = {goal['reached'] for goal in report['goals']}
     check(verdicts <= {'yes', 'NO', 'shown', 'unknown'} and len(report['goals']) > 15,
@@ -180,6 +184,53 @@ def test_compare():
           and any('against onetbb' in goal['figure'] and goal['reached'] == 'unknown'
                   for goal in report['goals']),
           'a goal is unknown when who it takes took no part', report['goals'])
+
+
+# What a row of the papers runs, at least, and how many published figures stand beside it.
+ROWS = {'A7': ('recursive', 4), 'B3': ('no-hints', 6)}
+
+
+def broken_figure(result):
+    """What is wrong with the figure of a result; None if nothing is."""
+    figure = result['figure']
+    for name in ('row', 'title', 'source', 'machine', 'differs'):
+        if not figure[name]:
+            return f'no {name}'
+    for published in figure['published']:
+        ours = [published[name] for name in ('median_low', 'median', 'median_high')]
+        if published['load'] is None and ours == [None] * 3:
+            continue
+        if None in ours or ours != sorted(ours):
+            return f'{published["what"]}: ours is {ours}'
+    return None
+
+
+def test_paper():
+    """All rows in their quick sizes: every run checks its results."""
+    done = run('paper', 'all', '--quick', '--workers', '2', '--variants', 'none', '--no-peers', '--json')
+    if not check(done.returncode == 0 and not done.stderr, 'all rows of the papers run, and their results are right',
+                 f'status {done.returncode}\n{done.stdout[:500]}\n{done.stderr}'):
+        return
+    report = json.loads(done.stdout)
+    check(report['quick'] and report['rounds'] == ROUNDS and not report['failures'], 'paper is quick when it is told to be')
+    wrong = [f'{result["workload"]}: {broken_figure(result)}' for result in report['results'] if broken_figure(result)]
+    check(not wrong, 'every figure has a source, and ours beside the published one', '\n'.join(wrong))
+    for row, (workload, n) in ROWS.items():
+        found = [result for result in report['results'] if row in result['figure']['row'].split()
+                 and result['workload'] == workload]
+        check(len(found) == 1 and len(found[0]['figure']['published']) == n, f'row {row} is redone by {workload}')
+    wrong = [f'{result["workload"]}, {s["load"]}, {s["contender"]}: {broken_series(s)}'
+             for result in report['results'] for s in result['series'] if broken_series(s)]
+    check(not wrong, 'samples of the papers are those of their rounds', '\n'.join(wrong))
+    done = run('paper', 'b3', 'A7', '--quick', '--workers', '2', '--variants', 'none', '--no-peers')
+    check(done.returncode == 0 and 'Vacation!' in done.stdout and 'published' in done.stdout
+          and done.stdout.index('recursive:') < done.stdout.index('no-hints:'),
+          'rows can be chosen, and print their figures', done.stdout + done.stderr)
+    done = run('paper')
+    rows = {row for result in report['results'] for row in result['figure']['row'].split()}
+    check(done.returncode == 0 and all(row in done.stdout for row in rows), 'paper alone lists the rows', done.stdout)
+    wide = [line for line in done.stdout.splitlines() if len(line) > 80]
+    check(not wide, 'the list fits into 80 columns', '\n'.join(wide))
 
 
 # Rows of daemon: the load, and who took part beside irisd, if that program is there.
@@ -278,6 +329,9 @@ def test_options():
     refused('name one workload')
     refused('name one workload', 'recursive', 'external')
     refused('there is no workload', 'nonsense')
+    refused('no figure “Z9” that is redone here; name “all” or some of A', 'paper', 'A7', 'Z9')
+    refused('not “1,,2”', 'recursive', '--workers', '1,,2')
+    refused('--quick is for the figures of the papers', 'external', '--quick')
     refused('--workers takes', 'recursive', '--workers', '0')
     refused('--rounds takes', 'recursive', '--rounds', '-1')
     refused('--scale takes', 'recursive', '--scale', '0')
@@ -366,7 +420,7 @@ def test_chart():
 
 
 BENCH, what, *irisd = sys.argv[1:]
-{'compare': test_compare, 'options': test_options, 'csv': test_csv, 'chart': test_chart,
+{'compare': test_compare, 'options': test_options, 'csv': test_csv, 'chart': test_chart, 'paper': test_paper,
  'daemon': lambda: test_daemon(*irisd)}.get(what, lambda: test_workload(what))()
 print(f'1..{len(results)}')
 sys.exit(0 if results and all(results) else 1)

@@ -184,6 +184,15 @@ typedef struct
   gdouble high_quartile;
 } BenchSummary;
 
+/* A figure: its median, where that lies with a confidence of 95 %, and the mean of the best. */
+typedef struct
+{
+  gdouble median;
+  gdouble low;
+  gdouble high;
+  gdouble best;
+} BenchEstimate;
+
 /* A series: the samples of one contender under one load. */
 typedef struct _BenchSeries BenchSeries;
 
@@ -212,6 +221,9 @@ void bench_series_compare (BenchSeries *self, const BenchSeries *base, BenchRela
 void bench_series_add (BenchSeries *self, gdouble sample);
 BenchSummary bench_series_summary (const BenchSeries *self);
 BenchSummary bench_series_compared (const BenchSeries *self);
+BenchEstimate bench_series_estimate (const BenchSeries *self);
+/* What the comparison says; the best rounds of both are compared by their means. */
+BenchEstimate bench_series_estimate_compared (const BenchSeries *self);
 gdouble bench_series_per_item (const BenchSeries *self);
 const char *bench_kind_name (BenchKind kind);
 const char *bench_unit_name (BenchUnit unit);

@@ -76,10 +76,11 @@ compare_samples (const BenchSeries *self, gdouble mine, gdouble base)
     }
 }
 
-BenchSummary
-bench_series_compared (const BenchSeries *self)
+/* Sample by sample. */
+static GArray *
+compare_all (const BenchSeries *self)
 {
-  g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (gdouble));
+  GArray *numbers = g_array_new (FALSE, FALSE, sizeof (gdouble));
   guint n = self->base != NULL ? MIN (self->samples->len, self->base->samples->len) : 0;
 
   for (guint i = 0; i < n; i++)
@@ -90,7 +91,46 @@ bench_series_compared (const BenchSeries *self)
       g_array_append_val (numbers, value);
     }
 
+  return numbers;
+}
+
+BenchSummary
+bench_series_compared (const BenchSeries *self)
+{
+  g_autoptr (GArray) numbers = compare_all (self);
+
   return bench_summarize (numbers);
+}
+
+static BenchEstimate
+estimate (GArray *numbers, gdouble best)
+{
+  BenchEstimate self = { .median = bench_quantile (numbers, 0.5), .best = best };
+
+  bench_median_interval (numbers, &self.low, &self.high);
+
+  return self;
+}
+
+BenchEstimate
+bench_series_estimate (const BenchSeries *self)
+{
+  g_autoptr (GArray) numbers = g_array_copy (self->samples);
+
+  return estimate (numbers, bench_mean_of_best (numbers, BENCH_BEST));
+}
+
+BenchEstimate
+bench_series_estimate_compared (const BenchSeries *self)
+{
+  g_autoptr (GArray) numbers = compare_all (self);
+  gdouble best = NAN;
+
+  if (self->base != NULL)
+    best = compare_samples (self, bench_mean_of_best (self->samples, BENCH_BEST),
+                            bench_mean_of_best (self->base->samples, BENCH_BEST));
+
+  return estimate (numbers, best);
 }
 
 gdouble

@@ -2,6 +2,7 @@
  *
  * The report as JSON, with every sample.
  */
+#include "tests/bench/report/bench-published.h"
 #include "tests/bench/report/bench-report.h"
 
 #include <math.h>
@@ -44,15 +45,11 @@ add_summary (JsonBuilder *builder, BenchSummary summary)
 }
 
 static void
-add_statistics (JsonBuilder *builder, const BenchSeries *series)
+add_estimate (JsonBuilder *builder, BenchEstimate estimate)
 {
-  gdouble low, high;
-
-  bench_median_interval (series->samples, &low, &high);
-  add_summary (builder, bench_series_summary (series));
-  add_number (builder, "median_low", low);
-  add_number (builder, "median_high", high);
-  add_number (builder, "mean_of_best", bench_mean_of_best (series->samples, BENCH_BEST));
+  add_number (builder, "median_low", estimate.low);
+  add_number (builder, "median_high", estimate.high);
+  add_number (builder, "mean_of_best", estimate.best);
 }
 
 static void
@@ -64,6 +61,7 @@ add_comparison (JsonBuilder *builder, const BenchSeries *series)
   add_string (builder, "with", series->base->contender);
   add_string (builder, "as", bench_relation_name (series->relation));
   add_summary (builder, bench_series_compared (series));
+  add_estimate (builder, bench_series_estimate_compared (series));
   json_builder_end_object (builder);
 }
 
@@ -80,7 +78,8 @@ add_series (JsonBuilder *builder, const BenchSeries *series)
   add_count (builder, "workers", series->workers);
   add_count (builder, "items", series->n_items);
   add_string (builder, "unit", bench_unit_name (series->unit));
-  add_statistics (builder, series);
+  add_summary (builder, bench_series_summary (series));
+  add_estimate (builder, bench_series_estimate (series));
   add_number (builder, "ns_per_item", bench_series_per_item (series) * 1e9);
   add_string (builder, "show", shows[series->show]);
   if (series->base != NULL)
@@ -94,8 +93,48 @@ add_series (JsonBuilder *builder, const BenchSeries *series)
 }
 
 static void
+add_published (JsonBuilder *builder, const BenchPublished *published, const BenchResult *result)
+{
+  BenchOurs ours = bench_published_find (published, result);
+
+  json_builder_begin_object (builder);
+  add_string (builder, "what", published->what);
+  add_number (builder, "published_low", published->low);
+  add_number (builder, "published_high", published->high);
+  add_string (builder, "load", published->load);
+  add_string (builder, "contender", published->contender);
+  add_number (builder, "median", ours.ours.median * ours.factor);
+  add_number (builder, "median_low", ours.ours.low * ours.factor);
+  add_number (builder, "median_high", ours.ours.high * ours.factor);
+  add_number (builder, "mean_of_best", ours.ours.best * ours.factor);
+  add_string (builder, "unit", ours.unit);
+  add_count (builder, "digits", ours.digits);
+  json_builder_end_object (builder);
+}
+
+static void
+add_figure (JsonBuilder *builder, const BenchFigure *figure, const BenchResult *result)
+{
+  json_builder_set_member_name (builder, "figure");
+  json_builder_begin_object (builder);
+  add_string (builder, "row", figure->row);
+  add_string (builder, "title", figure->title);
+  add_string (builder, "source", figure->source);
+  add_string (builder, "machine", figure->machine);
+  add_string (builder, "differs", figure->differs);
+  json_builder_set_member_name (builder, "published");
+  json_builder_begin_array (builder);
+  for (const BenchPublished *p = figure->published; p != NULL && p->what != NULL; p++)
+    add_published (builder, p, result);
+  json_builder_end_array (builder);
+  json_builder_end_object (builder);
+}
+
+static void
 add_result (JsonBuilder *builder, const BenchResult *result)
 {
+  const BenchWorkload *workload = bench_workload_find (result->name);
+
   json_builder_begin_object (builder);
   add_string (builder, "workload", result->name);
   add_string (builder, "title", result->title);
@@ -103,6 +142,8 @@ add_result (JsonBuilder *builder, const BenchResult *result)
   add_count (builder, "rounds", result->rounds);
   add_string (builder, "item", result->item);
   add_string (builder, "x_label", result->x_label);
+  if (workload != NULL && workload->figure != NULL)
+    add_figure (builder, workload->figure, result);
   json_builder_set_member_name (builder, "series");
   json_builder_begin_array (builder);
   for (guint i = 0; i < result->series->len; i++)
@@ -146,6 +187,26 @@ add_goals (JsonBuilder *builder, GPtrArray *goals)
   json_builder_end_array (builder);
 }
 
+static void
+add_sweep (JsonBuilder *builder, const GArray *workers)
+{
+  json_builder_set_member_name (builder, "sweep");
+  json_builder_begin_array (builder);
+  for (guint i = 0; i < workers->len; i++)
+    json_builder_add_int_value (builder, g_array_index (workers, guint, i));
+  json_builder_end_array (builder);
+}
+
+static void
+add_failures (JsonBuilder *builder, const GPtrArray *failures)
+{
+  json_builder_set_member_name (builder, "failures");
+  json_builder_begin_array (builder);
+  for (guint i = 0; i < failures->len; i++)
+    json_builder_add_string_value (builder, g_ptr_array_index (failures, i));
+  json_builder_end_array (builder);
+}
+
 JsonNode *
 bench_report_to_json (const BenchReport *self)
 {
@@ -156,7 +217,11 @@ bench_report_to_json (const BenchReport *self)
   add_string (builder, "version", IRIS_VERSION);
   add_machine (builder, self->machine);
   add_count (builder, "workers", self->options->workers);
+  add_sweep (builder, self->workers);
   add_count (builder, "rounds", self->options->rounds);
+  json_builder_set_member_name (builder, "quick");
+  json_builder_add_boolean_value (builder, self->options->quick);
+  add_failures (builder, self->failures);
   json_builder_set_member_name (builder, "results");
   json_builder_begin_array (builder);
   for (guint i = 0; i < self->results->len; i++)

@@ -2,10 +2,13 @@
  *
  * The report as tables for people.
  */
+#include "tests/bench/report/bench-published.h"
 #include "tests/bench/report/bench-report.h"
 
 #include <math.h>
 #include <string.h>
+
+#define COLUMNS 80
 
 typedef struct
 {
@@ -111,15 +114,110 @@ print_row (const BenchSeries *series, guint load_width, guint contender_width, S
   g_print ("%s%s\n", *comparison != '\0' ? "  " : "", comparison);
 }
 
+/* --- figures of papers ------------------------------------------------------------------------ */
+
+/* Words in lines of the usual width, behind as much space. */
+static void
+print_wrapped (const char *text, guint indent)
+{
+  g_auto (GStrv) words = g_strsplit (text, " ", -1);
+  guint column = 0;
+
+  for (guint i = 0; words[i] != NULL; i++)
+    {
+      guint width = (guint) g_utf8_strlen (words[i], -1);
+
+      if (column > 0 && column + 1 + width > COLUMNS)
+        {
+          g_print ("\n");
+          column = 0;
+        }
+      g_print ("%*s%s", column == 0 ? (int) indent : 1, "", words[i]);
+      column += (column == 0 ? indent : 1) + width;
+    }
+  g_print ("\n");
+}
+
+static void
+print_workload (const BenchWorkload *workload)
+{
+  const BenchFigure *figure = workload->figure;
+
+  g_print ("\n%s: %s (%s)\n", figure->row, figure->title, workload->name);
+  print_wrapped (figure->source, 2);
+}
+
+void
+bench_figures_print (void)
+{
+  g_autoptr (GPtrArray) rows = bench_figure_rows ();
+  g_autoptr (GPtrArray) printed = g_ptr_array_new ();
+  const BenchWorkload *workload;
+
+  g_print ("Rows: tables and figures of the papers (the workload of each)\n");
+  for (guint i = 0; i < rows->len; i++)
+    for (guint j = 0; (workload = bench_workload_nth (j)) != NULL; j++)
+      {
+        if (workload->figure == NULL || g_ptr_array_find (printed, workload, NULL)
+            || !bench_figure_has_row (workload->figure, g_ptr_array_index (rows, i)))
+          continue;
+        print_workload (workload);
+        g_ptr_array_add (printed, (gpointer) workload);
+      }
+  g_print ("\niris-bench paper ROW…, or iris-bench paper all, measures them.\n");
+}
+
+static void
+print_published (const BenchPublished *published, const BenchResult *result)
+{
+  BenchOurs ours = bench_published_find (published, result);
+  g_autofree char *theirs = bench_published_describe (published, &ours);
+  g_autofree char *median = bench_ours_describe (&ours, ours.ours.median);
+  g_autofree char *best = bench_ours_describe (&ours, ours.ours.best);
+  g_autofree char *interval = bench_ours_describe_interval (&ours);
+
+  print_wrapped (published->what, 2);
+  g_print ("%*s%16s  %12s  %20s  %12s\n", COLUMNS - 66, "", theirs, median, interval, best);
+}
+
+static void
+print_labelled (const char *label, const char *text)
+{
+  g_autofree char *line = g_strconcat (label, text, NULL);
+
+  if (text != NULL)
+    print_wrapped (line, 2);
+}
+
+static void
+print_figure (const BenchFigure *figure, const BenchResult *result)
+{
+  g_print ("\n%s: %s\n\n", figure->row, figure->title);
+  print_wrapped (figure->source, 2);
+  print_labelled ("There: ", figure->machine);
+  print_labelled ("Here: ", figure->differs);
+  if (figure->published == NULL)
+    return;
+  g_print ("\n%*s%16s  %12s  %20s  %12s\n", COLUMNS - 66, "", "published", "here", "95 %",
+           "best 3");
+  for (const BenchPublished *p = figure->published; p->what != NULL; p++)
+    print_published (p, result);
+}
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
 static void
 print_result (const BenchResult *result)
 {
+  const BenchWorkload *workload = bench_workload_find (result->name);
   Scale scale = choose_scale (result);
   guint load_width = widest (result, 4, TRUE);
   guint contender_width = widest (result, 9, FALSE);
   g_autofree char *per_item = g_strconcat ("ns/", result->item, NULL);
   const BenchSeries *last = NULL;
 
+  if (workload != NULL && workload->figure != NULL)
+    print_figure (workload->figure, result);
   g_print ("\n%s: %s\n\n", result->name, result->title);
   print_padded ("load", load_width);
   print_padded ("contender", contender_width);
@@ -161,6 +259,14 @@ print_goals (GPtrArray *goals)
     }
 }
 
+static void
+print_workers (const GArray *workers)
+{
+  for (guint i = 0; i < workers->len; i++)
+    g_print ("%s%u", i > 0 ? ", " : "", g_array_index (workers, guint, i));
+  g_print (" workers");
+}
+
 void
 bench_report_print (const BenchReport *self)
 {
@@ -171,8 +277,12 @@ bench_report_print (const BenchReport *self)
     g_print ("load at the start %.2f %.2f %.2f%s\n", machine->load[0], machine->load[1],
              machine->load[2],
              machine->is_busy ? ": the machine had other work, so these figures are no proof" : "");
-  g_print ("%u workers, %u rounds in turn after one that warms up\n", self->options->workers,
-           self->options->rounds);
+  print_workers (self->workers);
+  g_print (", %u rounds in turn after one that warms up\n", self->options->rounds);
+  if (self->options->quick)
+    g_print ("quick sizes, which show that results are right, and nothing of speed\n");
+  for (guint i = 0; i < self->failures->len; i++)
+    g_print ("not measured: %s\n", (const char *) g_ptr_array_index (self->failures, i));
   for (guint i = 0; i < self->results->len; i++)
     print_result (g_ptr_array_index (self->results, i));
   if (self->goals != NULL)

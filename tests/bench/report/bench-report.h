@@ -50,12 +50,16 @@ typedef struct
 {
   const char *name; /* of the workload, or "compare" */
   const BenchOptions *options;
+  GArray *workers; /* of guint: every workload was run with each of these */
   BenchMachine *machine;
-  GPtrArray *results; /* of BenchResult */
-  GPtrArray *goals;   /* of BenchGoal; or NULL */
+  GPtrArray *results;  /* of BenchResult */
+  GPtrArray *goals;    /* of BenchGoal; or NULL */
+  GPtrArray *failures; /* of char *: which workload could not be run, and why; or NULL */
 } BenchReport;
 
 void bench_report_print (const BenchReport *self);
+/* The rows of the papers, what they are and where they come from. */
+void bench_figures_print (void);
 void bench_report_print_csv (const BenchReport *self);
 JsonNode *bench_report_to_json (const BenchReport *self);
 
