@@ -10,6 +10,8 @@
 #define MAX_SIZE     16384
 #define MAX_ROUNDS   100000
 #define QUICK_ROUNDS 2
+#define USUAL_ROUNDS 11
+#define PAPER_ROUNDS 10 /* as row B14 has it */
 
 #define UNSAID G_MININT
 
@@ -62,6 +64,8 @@ bench_arguments_parse (BenchArguments *a, int *argc, char ***argv, GError **erro
     { "no-peers", 0, 0, G_OPTION_ARG_NONE, &a->no_peers, "Only iris's own contenders", NULL },
     { "variants", 0, 0, G_OPTION_ARG_STRING, &a->variants, "Settings of schedulers: none, one, all",
       "WHICH" },
+    { "counters", 0, 0, G_OPTION_ARG_STRING, &a->counters, "Counters of a run: none, hardware, all",
+      "WHICH" },
     { "places", 0, 0, G_OPTION_ARG_STRING, &a->places, "places: a level of the topology, or N",
       "LEVEL|N" },
     { "irisd", 0, 0, G_OPTION_ARG_FILENAME, &a->irisd, "daemon: the irisd that is measured",
@@ -104,6 +108,7 @@ bench_arguments_clear (BenchArguments *a)
 {
   g_strfreev (a->only);
   g_free (a->workers);
+  g_free (a->counters);
   g_free (a->report);
   g_free (a->variants);
   g_free (a->places);
@@ -148,22 +153,23 @@ check_numbers (const BenchArguments *a, GError **error)
          && check_range ("tile", a->tile, 0, 1024, error);
 }
 
+/* Which of three words it is; @usual if it is not said. */
 static gboolean
-check_variants (const char *name, BenchVariants *variants, GError **error)
+check_word (const char *option,
+            const char *word,
+            const char *const names[3],
+            guint usual,
+            guint *index,
+            GError **error)
 {
-  static const char *const names[] = { "none", "one", "all" };
-
-  *variants = BENCH_VARIANTS_ONE;
-  if (name == NULL)
+  *index = usual;
+  if (word == NULL)
     return TRUE;
-  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
-    if (g_str_equal (name, names[i]))
-      {
-        *variants = (BenchVariants) i;
-        return TRUE;
-      }
-  g_set_error (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
-               "--variants takes none, one or all, not “%s”", name);
+  for (*index = 0; *index < 3; ++*index)
+    if (g_str_equal (word, names[*index]))
+      return TRUE;
+  g_set_error (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT, "--%s takes %s, %s or %s, not “%s”",
+               option, names[0], names[1], names[2], word);
 
   return FALSE;
 }
@@ -206,22 +212,31 @@ choose_rounds (const BenchArguments *a, guint usual)
 
 gboolean
 bench_arguments_choose (const BenchArguments *a,
-                        guint usual_rounds,
+                        gboolean is_paper,
                         BenchOptions *options,
                         GArray *workers,
                         GError **error)
 {
+  static const char *const variants[] = { "none", "one", "all" };
+  static const char *const countings[] = { "none", "hardware", "all" };
+  guint which, counting;
+
   if (a->json && a->csv)
     {
       g_set_error_literal (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
                            "--json and --csv exclude each other");
       return FALSE;
     }
-  if (!check_numbers (a, error) || !check_variants (a->variants, &options->variants, error)
+  if (!check_numbers (a, error)
+      || !check_word ("variants", a->variants, variants, BENCH_VARIANTS_ONE, &which, error)
+      || !check_word ("counters", a->counters, countings,
+                      is_paper ? BENCH_COUNT_HARDWARE : BENCH_COUNT_NOTHING, &counting, error)
       || !read_workers (a->workers, workers, error))
     return FALSE;
+  options->variants = which;
+  options->counting = counting;
   options->workers = g_array_index (workers, guint, 0);
-  options->rounds = choose_rounds (a, usual_rounds);
+  options->rounds = choose_rounds (a, is_paper ? PAPER_ROUNDS : USUAL_ROUNDS);
   options->scale = a->scale;
   options->outer = (guint) a->outer;
   options->inner = (guint) a->inner;

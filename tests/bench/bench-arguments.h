@@ -13,7 +13,7 @@ typedef struct
   gdouble scale, work, seconds;
   gboolean no_peers, json, csv, quick, version;
   char **only;
-  char *workers, *variants, *places, *irisd, *chart, *output, *report, *child;
+  char *workers, *counters, *variants, *places, *irisd, *chart, *output, *report, *child;
 } BenchArguments;
 
 /* Takes the options out of argv. */
@@ -22,7 +22,7 @@ void bench_arguments_clear (BenchArguments *self);
 
 /* The options that they come to, and the numbers of workers: an array of guint, one at least. */
 gboolean bench_arguments_choose (const BenchArguments *self,
-                                 guint usual_rounds,
+                                 gboolean is_paper,
                                  BenchOptions *options,
                                  GArray *workers,
                                  GError **error);

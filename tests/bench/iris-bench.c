@@ -8,9 +8,6 @@
 
 #include <locale.h>
 
-#define ROUNDS       11
-#define PAPER_ROUNDS 10 /* as row B14 has it */
-
 /* --- measuring -------------------------------------------------------------------------------- */
 
 typedef enum
@@ -102,6 +99,17 @@ show (const BenchReport *report, const BenchArguments *a, GError **error)
   return FALSE;
 }
 
+static void
+judge (const BenchReport *report)
+{
+  guint most = 0;
+
+  for (guint i = 0; i < report->workers->len; i++)
+    most = MAX (most, g_array_index (report->workers, guint, i));
+  bench_machine_judge (report->machine, most);
+  bench_report_judge_spread (report);
+}
+
 static gboolean
 measure (const char *name,
          GPtrArray *workloads,
@@ -117,16 +125,21 @@ measure (const char *name,
   report.workers = g_array_new (FALSE, FALSE, sizeof (guint));
   report.failures = g_ptr_array_new_with_free_func (g_free);
   report.results = g_ptr_array_new_with_free_func ((GDestroyNotify) bench_result_free);
-  report.machine = bench_machine_new ();
-  good = bench_arguments_choose (a, is_paper ? PAPER_ROUNDS : ROUNDS, &options, report.workers,
-                                 error)
-         && (a->chart == NULL || bench_chart_check (a->chart, error))
-         && run_all (&report, workloads, on_error, error);
+  report.machine = bench_machine_new ("");
+  good = bench_arguments_choose (a, is_paper, &options, report.workers, error)
+         && (a->chart == NULL || bench_chart_check (a->chart, error));
+  options.each_round = bench_machine_look;
+  options.each_round_data = report.machine;
+  bench_counters_open (options.counting, &report.no_counters);
+  good = good && run_all (&report, workloads, on_error, error);
+  bench_counters_close ();
+  judge (&report);
   /* A goal is for one number of workers. */
   if (good && on_error == SKIP && report.workers->len == 1)
     report.goals = bench_goals_check (report.results, first->suite);
   good = good && show (&report, a, error);
   g_clear_pointer (&report.goals, g_ptr_array_unref);
+  g_free (report.no_counters);
   bench_machine_free (report.machine);
   g_ptr_array_unref (report.results);
   g_ptr_array_unref (report.failures);

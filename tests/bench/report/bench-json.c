@@ -65,6 +65,26 @@ add_comparison (JsonBuilder *builder, const BenchSeries *series)
   json_builder_end_object (builder);
 }
 
+/* One number a round of what was counted. */
+static void
+add_counts (JsonBuilder *builder, const BenchSeries *series)
+{
+  json_builder_set_member_name (builder, "counters");
+  json_builder_begin_object (builder);
+  for (guint c = BENCH_CYCLES; c < BENCH_N_COUNTERS; c++)
+    {
+      if (!isfinite (bench_series_estimate_count (series, c).median))
+        continue;
+      json_builder_set_member_name (builder, bench_counter_name (c));
+      json_builder_begin_array (builder);
+      for (guint i = 0; i < series->counts->len; i++)
+        json_builder_add_double_value (builder,
+                                       g_array_index (series->counts, BenchCounts, i).values[c]);
+      json_builder_end_array (builder);
+    }
+  json_builder_end_object (builder);
+}
+
 static void
 add_series (JsonBuilder *builder, const BenchSeries *series)
 {
@@ -84,6 +104,8 @@ add_series (JsonBuilder *builder, const BenchSeries *series)
   add_string (builder, "show", shows[series->show]);
   if (series->base != NULL)
     add_comparison (builder, series);
+  if (series->counts != NULL)
+    add_counts (builder, series);
   json_builder_set_member_name (builder, "samples");
   json_builder_begin_array (builder);
   for (guint i = 0; i < series->samples->len; i++)
@@ -153,6 +175,16 @@ add_result (JsonBuilder *builder, const BenchResult *result)
 }
 
 static void
+add_strings (JsonBuilder *builder, const char *name, const GPtrArray *strings)
+{
+  json_builder_set_member_name (builder, name);
+  json_builder_begin_array (builder);
+  for (guint i = 0; i < strings->len; i++)
+    json_builder_add_string_value (builder, g_ptr_array_index (strings, i));
+  json_builder_end_array (builder);
+}
+
+static void
 add_machine (JsonBuilder *builder, const BenchMachine *machine)
 {
   json_builder_set_member_name (builder, "machine");
@@ -165,6 +197,14 @@ add_machine (JsonBuilder *builder, const BenchMachine *machine)
   json_builder_end_array (builder);
   json_builder_set_member_name (builder, "had_other_work");
   json_builder_add_boolean_value (builder, machine->is_busy);
+  add_count (builder, "processors", machine->n_processors);
+  add_count (builder, "cores", machine->n_cores);
+  add_string (builder, "governor", machine->governor);
+  add_number (builder, "slowest_mhz", machine->slowest);
+  add_number (builder, "fastest_mhz", machine->fastest);
+  add_number (builder, "others_percent", machine->others);
+  add_number (builder, "stolen_percent", machine->stolen);
+  add_strings (builder, "warnings", machine->warnings);
   json_builder_end_object (builder);
 }
 
@@ -197,16 +237,6 @@ add_sweep (JsonBuilder *builder, const GArray *workers)
   json_builder_end_array (builder);
 }
 
-static void
-add_failures (JsonBuilder *builder, const GPtrArray *failures)
-{
-  json_builder_set_member_name (builder, "failures");
-  json_builder_begin_array (builder);
-  for (guint i = 0; i < failures->len; i++)
-    json_builder_add_string_value (builder, g_ptr_array_index (failures, i));
-  json_builder_end_array (builder);
-}
-
 JsonNode *
 bench_report_to_json (const BenchReport *self)
 {
@@ -221,7 +251,8 @@ bench_report_to_json (const BenchReport *self)
   add_count (builder, "rounds", self->options->rounds);
   json_builder_set_member_name (builder, "quick");
   json_builder_add_boolean_value (builder, self->options->quick);
-  add_failures (builder, self->failures);
+  add_strings (builder, "failures", self->failures);
+  add_string (builder, "no_counters", self->no_counters);
   json_builder_set_member_name (builder, "results");
   json_builder_begin_array (builder);
   for (guint i = 0; i < self->results->len; i++)

@@ -36,19 +36,23 @@ take_sample (BenchOurs *self)
 
 /* Nothing is compared with itself, nor with what took no part. */
 static void
-take_comparison (BenchOurs *self, const BenchSeries *base)
+take_comparison (BenchOurs *self, const BenchSeries *base, BenchCounter counter)
 {
   static const char *const units[] = { "x", " %", " %", " ns", "x" };
   static const guint digits[] = { 2, 1, 1, 2, 2 };
   BenchSeries pair = *self->series;
 
-  self->unit = units[pair.relation];
-  self->digits = digits[pair.relation];
-  self->factor = pair.relation == BENCH_EXTRA ? 1e9 : 1;
+  if (counter == BENCH_NO_COUNTER)
+    {
+      self->unit = units[pair.relation];
+      self->digits = digits[pair.relation];
+      self->factor = pair.relation == BENCH_EXTRA ? 1e9 : 1;
+    }
   if (base == NULL || base == self->series)
     return;
   bench_series_compare (&pair, base, pair.relation);
-  self->ours = bench_series_estimate_compared (&pair);
+  self->ours = counter == BENCH_NO_COUNTER ? bench_series_estimate_compared (&pair)
+                                           : bench_series_compare_counts (&pair, counter);
 }
 
 BenchOurs
@@ -63,8 +67,10 @@ bench_published_find (const BenchPublished *self, const BenchResult *result)
   if (ours.series != NULL && self->is_sample)
     take_sample (&ours);
   else if (ours.series != NULL)
-    take_comparison (&ours, self->base != NULL ? find_series (result, self->load, self->base)
-                                               : ours.series->base);
+    take_comparison (&ours,
+                     self->base != NULL ? find_series (result, self->load, self->base)
+                                        : ours.series->base,
+                     self->counter);
 
   return ours;
 }

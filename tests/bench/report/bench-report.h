@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "tests/bench/report/bench-machine.h"
 #include "tests/bench/workloads/bench-workload.h"
 
 #include <json-glib/json-glib.h>
@@ -32,19 +33,6 @@ const char *bench_verdict_name (BenchVerdict verdict);
 
 /* --- report ----------------------------------------------------------------------------------- */
 
-/* Above this mean of the last minute the machine is said to have had other work. */
-#define BENCH_BUSY_LOAD 0.5
-
-typedef struct
-{
-  char *description;
-  gdouble load[3]; /* means of the last 1, 5 and 15 minutes, at the start; -1: unknown */
-  gboolean is_busy;
-} BenchMachine;
-
-BenchMachine *bench_machine_new (void);
-void bench_machine_free (BenchMachine *self);
-
 /* What one command measured. */
 typedef struct
 {
@@ -54,9 +42,12 @@ typedef struct
   BenchMachine *machine;
   GPtrArray *results;  /* of BenchResult */
   GPtrArray *goals;    /* of BenchGoal; or NULL */
-  GPtrArray *failures; /* of char *: which workload could not be run, and why; or NULL */
+  GPtrArray *failures; /* of char *: which workload could not be run, and why */
+  char *no_counters;   /* why the hardware's counters were not read; or NULL */
 } BenchReport;
 
+/* Warns where rounds differ too much to say much. */
+void bench_report_judge_spread (const BenchReport *self);
 void bench_report_print (const BenchReport *self);
 /* The rows of the papers, what they are and where they come from. */
 void bench_figures_print (void);

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include <glib.h>
+#include "tests/bench/measure/bench-counters.h"
 
 G_BEGIN_DECLS
 
@@ -20,6 +20,7 @@ typedef struct
   gdouble low, high;     /* as published; equal if it was one number; NAN: it has none */
   gboolean is_sample;    /* the sample itself, in its unit, not its comparison */
   const char *base;      /* the contender that ours is compared with; NULL: that of the series */
+  BenchCounter counter;  /* how many times as many of these the base has; of hits: this has */
 } BenchPublished;
 
 /* A table or a figure of a paper that a workload redoes. */
