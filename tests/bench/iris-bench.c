@@ -4,9 +4,12 @@
  */
 #include "tests/bench/bench-arguments.h"
 #include "tests/bench/daemon/bench-daemon.h"
+#include "tests/bench/report/bench-diff.h"
 #include "tests/bench/report/bench-report.h"
 
 #include <locale.h>
+
+#define DIFFERENT 3 /* the exit status if diff sees a difference */
 
 /* --- measuring -------------------------------------------------------------------------------- */
 
@@ -189,7 +192,7 @@ command_measure (const char *name, const BenchArguments *a, GError **error)
 }
 
 static gboolean
-command_paper (int n_rows, char **rows, const BenchArguments *a, GError **error)
+command_paper (int n_rows, char **rows, const BenchArguments *a, int *status, GError **error)
 {
   g_autoptr (GPtrArray) workloads = NULL;
 
@@ -203,10 +206,22 @@ command_paper (int n_rows, char **rows, const BenchArguments *a, GError **error)
   return workloads != NULL && measure ("paper", workloads, REMEMBER, a, error);
 }
 
-static gboolean
-command_chart (int n_files, char **files, const BenchArguments *a, GError **error)
+static JsonParser *
+load (const char *file, GError **error)
 {
   g_autoptr (JsonParser) parser = json_parser_new ();
+
+  if (json_parser_load_from_file (parser, file, error))
+    return g_steal_pointer (&parser);
+  g_prefix_error (error, "cannot read %s: ", file);
+
+  return NULL;
+}
+
+static gboolean
+command_chart (int n_files, char **files, const BenchArguments *a, int *status, GError **error)
+{
+  g_autoptr (JsonParser) parser = NULL;
 
   if (a->output == NULL)
     {
@@ -216,13 +231,27 @@ command_chart (int n_files, char **files, const BenchArguments *a, GError **erro
     }
   if (!bench_chart_check (a->output, error))
     return FALSE;
-  if (!json_parser_load_from_file (parser, files[0], error))
-    {
-      g_prefix_error (error, "cannot read %s: ", files[0]);
-      return FALSE;
-    }
+  parser = load (files[0], error);
 
-  return bench_chart_write (json_parser_get_root (parser), a->output, error);
+  return parser != NULL && bench_chart_write (json_parser_get_root (parser), a->output, error);
+}
+
+static gboolean
+command_diff (int n_files, char **files, const BenchArguments *a, int *status, GError **error)
+{
+  g_autoptr (JsonParser) first = load (files[0], error);
+  g_autoptr (JsonParser) second = first != NULL ? load (files[1], error) : NULL;
+  BenchDiff *diff = NULL;
+
+  if (second != NULL)
+    diff = bench_diff_new (json_parser_get_root (first), json_parser_get_root (second), error);
+  if (diff == NULL)
+    return FALSE;
+  bench_diff_print (diff);
+  *status = diff->n_different > 0 ? DIFFERENT : 0;
+  bench_diff_free (diff);
+
+  return TRUE;
 }
 
 /* Every other word is a suite or a workload. */
@@ -230,14 +259,15 @@ static const struct
 {
   const char *name;
   int least, most; /* words behind it */
-  gboolean (*run) (int n_words, char **words, const BenchArguments *a, GError **error);
+  gboolean (*run) (int n, char **words, const BenchArguments *a, int *status, GError **error);
 } commands[] = {
   { "chart", 1, 1, command_chart },
+  { "diff", 2, 2, command_diff },
   { "paper", 0, G_MAXINT, command_paper },
 };
 
 static gboolean
-command (int argc, char **argv, const BenchArguments *a, GError **error)
+command (int argc, char **argv, const BenchArguments *a, int *status, GError **error)
 {
   gboolean is_known = FALSE;
 
@@ -245,14 +275,15 @@ command (int argc, char **argv, const BenchArguments *a, GError **error)
     if (g_str_equal (argv[1], commands[i].name))
       {
         if (argc - 2 >= commands[i].least && argc - 2 <= commands[i].most)
-          return commands[i].run (argc - 2, argv + 2, a, error);
+          return commands[i].run (argc - 2, argv + 2, a, status, error);
         is_known = TRUE;
       }
   if (argc == 2 && !is_known)
     return command_measure (argv[1], a, error);
-  g_set_error_literal (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
-                       "name one workload, “paper” and its rows, or “chart” and one file; see "
-                       "iris-bench --help");
+  g_set_error_literal (
+      error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
+      "name one workload, “paper” and its rows, “chart” and one file, or “diff” and "
+      "two; see iris-bench --help");
 
   return FALSE;
 }
@@ -272,7 +303,7 @@ main (int argc, char **argv)
   else if (error == NULL && a.child != NULL && argc == 2)
     status = bench_daemon_child (a.child, argv[1], (guint) MAX (a.items, 1));
   else if (error == NULL)
-    command (argc, argv, &a, &error);
+    command (argc, argv, &a, &status, &error);
   if (error != NULL)
     {
       g_printerr ("iris-bench: %s\n", error->message);

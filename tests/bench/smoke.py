@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Every workload of iris-bench runs, in a small size, and says what it ran. TAP.
 
-    smoke.py IRIS-BENCH WORKLOAD|options|csv|chart|compare|paper
+    smoke.py IRIS-BENCH WORKLOAD|options|csv|chart|compare|paper|diff
     smoke.py IRIS-BENCH daemon IRISD
 
 No time is asserted: what is checked is that every contender took part in every load, that samples
@@ -350,6 +350,8 @@ def test_options():
     refused('exclude each other', 'recursive', '--json', '--csv')
     refused('neither in .svg nor in .png', 'recursive', '--chart', 'x.pdf')
     refused('-o FILE.svg', 'chart', 'x.json')
+    refused('“diff” and two', 'diff', 'x.json')
+    refused('--counters takes none, hardware or all', 'recursive', '--counters', 'some')
     done = run('recursive', *SMALL, '--only', 'places:deal=round-robin', '--json')
     check(done.returncode == 0 and {s['contender'] for s in json.loads(done.stdout)['results'][0][
         'series']} == {'places:deal=round-robin'}, 'a setting of a scheduler can be chosen',
@@ -419,8 +421,40 @@ def test_chart():
               done.stderr)
 
 
+def test_diff():
+    """Two reports of which one series differs: the times of its rounds are planted."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = [os.path.join(folder, name) for name in ('a.json', 'b.json', 'c.json')]
+        report = measure('no-hints', '--outer', '3', '--inner', '5', '--items', '7')
+        if report is None:
+            return
+        report['rounds'] = 10
+        for file, longer in zip(files, (1, 1, 1.5)):
+            for number, series in enumerate(report['results'][0]['series']):
+                series['samples'] = [(1 + ((i * 7 + number) % 10) / 500) * (longer if number == 2 else 1)
+                                     for i in range(10)]
+            Path(file).write_text(json.dumps(report))
+        first, same, longer = files
+        done = run('diff', first, same)
+        check(done.returncode == 0 and '0 of 9 series differ' in done.stdout and '±' in done.stdout,
+              'diff of the same sees no difference, and says how much it would not have seen', done.stdout + done.stderr)
+        done = run('diff', first, longer)
+        check(done.returncode == 3 and '1 of 9 series differ' in done.stdout
+              and '50.0 % slower' in done.stdout and 'places:layout=shared' in done.stdout,
+              'diff names the series that differs, and its status is 3', done.stdout + done.stderr)
+        wide = [line for line in done.stdout.splitlines() if len(line) > 80]
+        check(not wide, 'diff fits into 80 columns', '\n'.join(wide))
+        done = run('diff', longer, first)
+        check(done.returncode == 3 and '33.3 % faster' in done.stdout, 'the other way round it is faster', done.stdout)
+        Path(same).write_text('{}')
+        done = run('diff', first, same)
+        check(done.returncode == 1 and 'the second file is not' in done.stderr, 'no report is refused', done.stderr)
+        done = run('diff', first, os.path.join(folder, 'none.json'))
+        check(done.returncode == 1 and 'none.json' in done.stderr, 'a file that is not there is named', done.stderr)
+
+
 BENCH, what, *irisd = sys.argv[1:]
-{'compare': test_compare, 'options': test_options, 'csv': test_csv, 'chart': test_chart, 'paper': test_paper,
+{'compare': test_compare, 'options': test_options, 'csv': test_csv, 'chart': test_chart, 'paper': test_paper, 'diff': test_diff,
  'daemon': lambda: test_daemon(*irisd)}.get(what, lambda: test_workload(what))()
 print(f'1..{len(results)}')
 sys.exit(0 if results and all(results) else 1)

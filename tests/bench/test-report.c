@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "core-test-run.h"
+#include "tests/bench/report/bench-diff.h"
 #include "tests/bench/report/bench-published.h"
 #include "tests/bench/report/bench-report.h"
 
@@ -147,6 +148,111 @@ TEST (ours_is_unknown_if_it_took_no_part_or_would_be_compared_with_itself)
 
       ck_assert_str_eq (median, "-");
       ck_assert_str_eq (interval, "-");
+    }
+}
+
+/* --- differences ------------------------------------------------------------------------------ */
+
+#define SERIES 40
+#define ROUNDS 10
+
+/* Rounds scatter by a few percent, in another order in each series; one series takes longer. */
+static JsonNode *
+report_of (guint seed, gdouble longer, const char *extra)
+{
+  g_autoptr (GString) text = g_string_new ("{\"rounds\": 10, \"results\": [{\"workload\": \"w\", "
+                                           "\"workers\": 2, \"series\": [");
+  g_autoptr (GRand) random = g_rand_new_with_seed (seed);
+
+  for (guint i = 0; i < SERIES; i++)
+    {
+      g_string_append_printf (text,
+                              "%s{\"load\": \"load %u\", \"contender\": \"c\", \"unit\": \"s\", "
+                              "\"samples\": [",
+                              i > 0 ? ", " : "", i);
+      for (guint j = 0; j < ROUNDS; j++)
+        {
+          char digits[G_ASCII_DTOSTR_BUF_SIZE];
+          gdouble sample = g_rand_double_range (random, 0.95, 1.05) * (i == 7 ? longer : 1);
+
+          g_string_append_printf (text, "%s%s", j > 0 ? ", " : "",
+                                  g_ascii_dtostr (digits, sizeof digits, sample));
+        }
+      g_string_append (text, "]}");
+    }
+  g_string_append_printf (text, "%s]}]}", extra);
+
+  return json_from_string (text->str, NULL);
+}
+
+static BenchDiff *
+diff_of (gdouble longer, const char *extra)
+{
+  g_autoptr (JsonNode) a = report_of (1, 1, ""), b = report_of (2, longer, extra);
+
+  return bench_diff_new (a, b, NULL);
+}
+
+TEST (noise_is_no_difference_and_is_named)
+{
+  BenchDiff *diff = diff_of (1, "");
+
+  ck_assert_uint_eq (diff->rows->len, SERIES);
+  ck_assert_uint_eq (diff->n_different, 0);
+  for (guint i = 0; i < diff->rows->len; i++)
+    {
+      const BenchDifference *row = g_ptr_array_index (diff->rows, i);
+
+      ck_assert_double_lt (row->low, 1.05);
+      ck_assert_double_gt (row->high, 0.95);
+      ck_assert_double_gt (row->high, row->low);
+    }
+  bench_diff_free (diff);
+}
+
+TEST (what_takes_longer_is_found_and_stands_first)
+{
+  BenchDiff *diff = diff_of (1.2, "");
+  const BenchDifference *first = g_ptr_array_index (diff->rows, 0);
+
+  ck_assert_uint_eq (diff->n_different, 1);
+  ck_assert_str_eq (first->name, "w, load 7, c");
+  ck_assert (first->differs && first->is_time);
+  ck_assert_double_eq_tol (first->ratio, 1.2, 0.05);
+  bench_diff_free (diff);
+}
+
+TEST (a_series_of_one_report_is_named_and_one_of_its_own_name_is_skipped)
+{
+  BenchDiff *diff = diff_of (
+      1, ", {\"load\": \"new\", \"contender\": \"c\", \"unit\": \"s\", \"samples\": [1, null]}"
+         ", {\"load\": \"new\", \"contender\": \"c\", \"unit\": \"s\"}");
+
+  ck_assert_uint_eq (diff->only[0]->len, 0);
+  ck_assert_uint_eq (diff->only[1]->len, 1);
+  ck_assert_str_eq (g_ptr_array_index (diff->only[1], 0), "w, new, c");
+  bench_diff_free (diff);
+}
+
+TEST (what_is_no_report_is_refused)
+{
+  static const char *const texts[] = {
+    "3",
+    "[]",
+    "{}",
+    "{\"results\": 3}",
+    "{\"results\": [{\"series\": [{}]}]}",
+    "{\"results\": [{\"workload\": \"w\", \"series\": [3]}]}",
+  };
+  g_autoptr (JsonNode) good = report_of (1, 1, "");
+
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
+    {
+      g_autoptr (JsonNode) bad = json_from_string (texts[i], NULL);
+      g_autoptr (GError) error = NULL;
+
+      ck_assert_ptr_null (bench_diff_new (good, bad, &error));
+      ck_assert_ptr_nonnull (strstr (error->message, "the second file is not"));
     }
 }
 

@@ -252,6 +252,16 @@ BenchSummary bench_summarize (GArray *numbers);
  * time. */
 void bench_median_interval (const GArray *numbers, gdouble *low, gdouble *high);
 
+/* Where the second's median divided by the first's lies, in the same way. */
+void bench_ratio_interval (const GArray *a, const GArray *b, gdouble *low, gdouble *high);
+
+/* How likely two sets of numbers from one source differ at least as much in their ranks. */
+gdouble bench_rank_test (const GArray *a, const GArray *b);
+
+/* Which of many tests say something if of those that do at most this share may be wrong: those with
+ * probabilities up to the returned one. Sorts them. */
+gdouble bench_discoveries (GArray *probabilities, gdouble share);
+
 /* The mean of the smallest ones, as papers give it of ten runs. */
 gdouble bench_mean_of_best (const GArray *numbers, guint n);
 #define BENCH_BEST 3

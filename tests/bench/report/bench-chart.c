@@ -5,60 +5,11 @@
  * A load is a panel of bars; loads that lie on an axis ("inside, 1 µs", "inside, 10 µs") are one
  * panel of lines together, named after what is before their comma.
  */
+#include "tests/bench/report/bench-json-reader.h"
 #include "tests/bench/report/bench-report.h"
 
 #include <math.h>
 #include <string.h>
-
-/* --- reading, without trust in the file ------------------------------------------------------- */
-
-static JsonNode *
-member (JsonObject *object, const char *name, JsonNodeType type)
-{
-  JsonNode *node = json_object_get_member (object, name);
-
-  return node != NULL && json_node_get_node_type (node) == type ? node : NULL;
-}
-
-static const char *
-text_of (JsonObject *object, const char *name)
-{
-  JsonNode *node = member (object, name, JSON_NODE_VALUE);
-
-  return node != NULL ? json_node_get_string (node) : NULL;
-}
-
-static gdouble
-number_of (JsonObject *object, const char *name)
-{
-  JsonNode *node = member (object, name, JSON_NODE_VALUE);
-
-  return node != NULL ? json_node_get_double (node) : NAN;
-}
-
-static JsonObject *
-object_of (JsonObject *object, const char *name)
-{
-  JsonNode *node = member (object, name, JSON_NODE_OBJECT);
-
-  return node != NULL ? json_node_get_object (node) : NULL;
-}
-
-static JsonArray *
-array_of (JsonObject *object, const char *name)
-{
-  JsonNode *node = member (object, name, JSON_NODE_ARRAY);
-
-  return node != NULL ? json_node_get_array (node) : NULL;
-}
-
-static JsonObject *
-object_at (JsonArray *array, guint index)
-{
-  JsonNode *node = json_array_get_element (array, index);
-
-  return JSON_NODE_HOLDS_OBJECT (node) ? json_node_get_object (node) : NULL;
-}
 
 /* --- panels ----------------------------------------------------------------------------------- */
 
@@ -129,8 +80,8 @@ show_comparison (JsonObject *series)
     { "ideal_percent", 1, "share of the ideal speed, %" },
     { "extra_s_per_item", 1e9, "cost of a task, ns" },
   };
-  JsonObject *compared = object_of (series, "compared");
-  const char *as = compared != NULL ? text_of (compared, "as") : NULL;
+  JsonObject *compared = bench_json_object (series, "compared");
+  const char *as = compared != NULL ? bench_json_text (compared, "as") : NULL;
 
   for (guint i = 0; as != NULL && i < G_N_ELEMENTS (relations); i++)
     if (g_str_equal (as, relations[i].as))
@@ -142,8 +93,8 @@ show_comparison (JsonObject *series)
 static Shown
 show_series (JsonObject *series, const char *show)
 {
-  const char *unit = text_of (series, "unit");
-  gdouble items = number_of (series, "items");
+  const char *unit = bench_json_text (series, "unit");
+  gdouble items = bench_json_number (series, "items");
 
   if (g_strcmp0 (show, "compared") == 0)
     return show_comparison (series);
@@ -170,11 +121,13 @@ panel_title (const char *workload, const char *load, gboolean is_line)
 static gboolean
 add_series (BenchChart *chart, JsonObject *result, JsonObject *series)
 {
-  const char *workload = text_of (result, "workload"), *load = text_of (series, "load");
-  const char *name = text_of (series, "contender"), *kind = text_of (series, "kind");
-  gdouble x = number_of (series, "x");
-  Shown shown = show_series (series, text_of (series, "show"));
-  const char *item = text_of (result, "item");
+  const char *workload = bench_json_text (result, "workload"),
+             *load = bench_json_text (series, "load");
+  const char *name = bench_json_text (series, "contender"),
+             *kind = bench_json_text (series, "kind");
+  gdouble x = bench_json_number (series, "x");
+  Shown shown = show_series (series, bench_json_text (series, "show"));
+  const char *item = bench_json_text (result, "item");
   g_autofree char *title = NULL, *label = NULL;
   BenchPoint point;
   BenchPanel *panel;
@@ -186,15 +139,16 @@ add_series (BenchChart *chart, JsonObject *result, JsonObject *series)
   point = (BenchPoint){ NULL,
                         NULL,
                         x,
-                        number_of (shown.numbers, "median") * shown.factor,
-                        number_of (shown.numbers, "low_quartile") * shown.factor,
-                        number_of (shown.numbers, "high_quartile") * shown.factor };
+                        bench_json_number (shown.numbers, "median") * shown.factor,
+                        bench_json_number (shown.numbers, "low_quartile") * shown.factor,
+                        bench_json_number (shown.numbers, "high_quartile") * shown.factor };
   if (!isfinite (point.value) || !isfinite (point.low) || !isfinite (point.high))
     return FALSE;
   title = panel_title (workload, load, isfinite (x));
   label = shown.is_per_item ? g_strdup_printf ("time per %s, ns", item != NULL ? item : "item")
                             : g_strdup (shown.label);
-  panel = find_panel (chart, title, label, isfinite (x) ? text_of (result, "x_label") : NULL);
+  panel = find_panel (chart, title, label,
+                      isfinite (x) ? bench_json_text (result, "x_label") : NULL);
   panel->is_time = shown.is_time;
   point.name = g_strdup (name);
   point.kind = g_strdup (kind);
@@ -206,13 +160,13 @@ add_series (BenchChart *chart, JsonObject *result, JsonObject *series)
 static gboolean
 add_result (BenchChart *chart, JsonObject *result)
 {
-  JsonArray *series = result != NULL ? array_of (result, "series") : NULL;
+  JsonArray *series = result != NULL ? bench_json_array (result, "series") : NULL;
 
   if (series == NULL)
     return FALSE;
   for (guint i = 0; i < json_array_get_length (series); i++)
     {
-      JsonObject *object = object_at (series, i);
+      JsonObject *object = bench_json_object_at (series, i);
 
       if (object == NULL || !add_series (chart, result, object))
         return FALSE;
@@ -226,20 +180,20 @@ add_result (BenchChart *chart, JsonObject *result)
 static void
 describe (BenchChart *chart, JsonObject *report, JsonArray *results)
 {
-  JsonObject *machine = object_of (report, "machine");
-  const char *description = machine != NULL ? text_of (machine, "description") : NULL;
-  JsonNode *busy = machine != NULL ? member (machine, "had_other_work", JSON_NODE_VALUE) : NULL;
-  JsonObject *first = json_array_get_length (results) == 1 ? object_at (results, 0) : NULL;
-  const char *name = text_of (report, "benchmark");
-  const char *title = first != NULL ? text_of (first, "title") : NULL;
+  JsonObject *machine = bench_json_object (report, "machine");
+  const char *description = machine != NULL ? bench_json_text (machine, "description") : NULL;
+  JsonObject *first = json_array_get_length (results) == 1 ? bench_json_object_at (results, 0)
+                                                           : NULL;
+  const char *name = bench_json_text (report, "benchmark");
+  const char *title = first != NULL ? bench_json_text (first, "title") : NULL;
 
   chart->title = g_strdup_printf ("iris-bench %s%s%s", name != NULL ? name : "",
                                   title != NULL ? ": " : "", title != NULL ? title : "");
   chart->subtitle = g_strdup_printf (
       "%s; %.0f workers; median and middle half of %.0f rounds%s",
-      description != NULL ? description : "unknown machine", number_of (report, "workers"),
-      number_of (report, "rounds"),
-      busy != NULL && json_node_get_boolean (busy) ? "; the machine had other work" : "");
+      description != NULL ? description : "unknown machine", bench_json_number (report, "workers"),
+      bench_json_number (report, "rounds"),
+      bench_json_flag (machine, "had_other_work") ? "; the machine had other work" : "");
 }
 
 static gboolean
@@ -247,12 +201,12 @@ read_report (BenchChart *chart, JsonNode *root)
 {
   JsonObject *report = root != NULL && JSON_NODE_HOLDS_OBJECT (root) ? json_node_get_object (root)
                                                                      : NULL;
-  JsonArray *results = report != NULL ? array_of (report, "results") : NULL;
+  JsonArray *results = report != NULL ? bench_json_array (report, "results") : NULL;
 
   if (results == NULL)
     return FALSE;
   for (guint i = 0; i < json_array_get_length (results); i++)
-    if (!add_result (chart, object_at (results, i)))
+    if (!add_result (chart, bench_json_object_at (results, i)))
       return FALSE;
   describe (chart, report, results);
 

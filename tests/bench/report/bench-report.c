@@ -4,11 +4,10 @@
  */
 #include "tests/bench/report/bench-published.h"
 #include "tests/bench/report/bench-report.h"
+#include "tests/bench/report/bench-text.h"
 
 #include <math.h>
 #include <string.h>
-
-#define COLUMNS 80
 
 /* Percent, of the median. */
 #define MOST_UNCERTAIN 10.0
@@ -119,35 +118,13 @@ print_row (const BenchSeries *series, guint load_width, guint contender_width, S
 
 /* --- figures of papers ------------------------------------------------------------------------ */
 
-/* Words in lines of the usual width, behind as much space. */
-static void
-print_wrapped (const char *text, guint indent)
-{
-  g_auto (GStrv) words = g_strsplit (text, " ", -1);
-  guint column = 0;
-
-  for (guint i = 0; words[i] != NULL; i++)
-    {
-      guint width = (guint) g_utf8_strlen (words[i], -1);
-
-      if (column > 0 && column + 1 + width > COLUMNS)
-        {
-          g_print ("\n");
-          column = 0;
-        }
-      g_print ("%*s%s", column == 0 ? (int) indent : 1, "", words[i]);
-      column += (column == 0 ? indent : 1) + width;
-    }
-  g_print ("\n");
-}
-
 static void
 print_workload (const BenchWorkload *workload)
 {
   const BenchFigure *figure = workload->figure;
 
   g_print ("\n%s: %s (%s)\n", figure->row, figure->title, workload->name);
-  print_wrapped (figure->source, 2);
+  bench_text_print (figure->source, "", 2);
 }
 
 void
@@ -179,29 +156,27 @@ print_published (const BenchPublished *published, const BenchResult *result)
   g_autofree char *best = bench_ours_describe (&ours, ours.ours.best);
   g_autofree char *interval = bench_ours_describe_interval (&ours);
 
-  print_wrapped (published->what, 2);
-  g_print ("%*s%16s  %12s  %20s  %12s\n", COLUMNS - 66, "", theirs, median, interval, best);
+  bench_text_print (published->what, "", 2);
+  g_print ("%*s%16s  %12s  %20s  %12s\n", BENCH_COLUMNS - 66, "", theirs, median, interval, best);
 }
 
 static void
 print_labelled (const char *label, const char *text)
 {
-  g_autofree char *line = g_strconcat (label, text, NULL);
-
   if (text != NULL)
-    print_wrapped (line, 2);
+    bench_text_print (text, label, 4);
 }
 
 static void
 print_figure (const BenchFigure *figure, const BenchResult *result)
 {
   g_print ("\n%s: %s\n\n", figure->row, figure->title);
-  print_wrapped (figure->source, 2);
-  print_labelled ("There: ", figure->machine);
-  print_labelled ("Here: ", figure->differs);
+  bench_text_print (figure->source, "", 2);
+  print_labelled ("  There: ", figure->machine);
+  print_labelled ("  Here: ", figure->differs);
   if (figure->published == NULL)
     return;
-  g_print ("\n%*s%16s  %12s  %20s  %12s\n", COLUMNS - 66, "", "published", "here", "95 %",
+  g_print ("\n%*s%16s  %12s  %20s  %12s\n", BENCH_COLUMNS - 66, "", "published", "here", "95 %",
            "best 3");
   for (const BenchPublished *p = figure->published; p->what != NULL; p++)
     print_published (p, result);
