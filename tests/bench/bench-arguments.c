@@ -75,6 +75,8 @@ bench_arguments_parse (BenchArguments *a, int *argc, char ***argv, GError **erro
     { "csv", 0, 0, G_OPTION_ARG_NONE, &a->csv, "Print CSV, a line for each contender", NULL },
     { "chart", 0, 0, G_OPTION_ARG_FILENAME, &a->chart, "Draw a chart too (needs gnuplot)",
       "FILE.svg|png" },
+    { "report", 0, 0, G_OPTION_ARG_FILENAME, &a->report, "Write a page with charts, JSON and CSV",
+      "DIR" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &a->output, "chart: where it goes", "FILE.svg|png" },
     { "scale", 0, 0, G_OPTION_ARG_DOUBLE, &a->scale, "Sizes times this", "FACTOR" },
     { "outer", 0, 0, G_OPTION_ARG_INT, &a->outer, "recursive: items from outside (1000)", "N" },

@@ -5,6 +5,7 @@
 #include "tests/bench/bench-arguments.h"
 #include "tests/bench/daemon/bench-daemon.h"
 #include "tests/bench/report/bench-diff.h"
+#include "tests/bench/report/bench-page.h"
 #include "tests/bench/report/bench-report.h"
 
 #include <locale.h>
@@ -93,6 +94,8 @@ show (const BenchReport *report, const BenchArguments *a, GError **error)
     bench_report_print (report);
   if (a->chart != NULL && !bench_chart_write (json, a->chart, error))
     return FALSE;
+  if (a->report != NULL && !bench_page_write (json, a->report, error))
+    return FALSE;
   if (report->failures->len == 0)
     return TRUE;
   g_set_error (error, BENCH_ERROR, BENCH_ERROR_RESULT, "%u of the workloads failed: %s%s",
@@ -100,6 +103,14 @@ show (const BenchReport *report, const BenchArguments *a, GError **error)
                report->failures->len > 1 ? "; the report has the others" : "");
 
   return FALSE;
+}
+
+static char *
+now (void)
+{
+  g_autoptr (GDateTime) time = g_date_time_new_now_utc ();
+
+  return g_date_time_format (time, "%Y-%m-%d %H:%M UTC");
 }
 
 static void
@@ -129,8 +140,10 @@ measure (const char *name,
   report.failures = g_ptr_array_new_with_free_func (g_free);
   report.results = g_ptr_array_new_with_free_func ((GDestroyNotify) bench_result_free);
   report.machine = bench_machine_new ("");
+  report.date = now ();
   good = bench_arguments_choose (a, is_paper, &options, report.workers, error)
-         && (a->chart == NULL || bench_chart_check (a->chart, error));
+         && (a->chart == NULL || bench_chart_check (a->chart, error))
+         && (a->report == NULL || bench_page_check (a->report, error));
   options.each_round = bench_machine_look;
   options.each_round_data = report.machine;
   bench_counters_open (options.counting, &report.no_counters);
@@ -143,6 +156,7 @@ measure (const char *name,
   good = good && show (&report, a, error);
   g_clear_pointer (&report.goals, g_ptr_array_unref);
   g_free (report.no_counters);
+  g_free (report.date);
   bench_machine_free (report.machine);
   g_ptr_array_unref (report.results);
   g_ptr_array_unref (report.failures);

@@ -245,6 +245,7 @@ bench_report_to_json (const BenchReport *self)
   json_builder_begin_object (builder);
   add_string (builder, "benchmark", self->name);
   add_string (builder, "version", IRIS_VERSION);
+  add_string (builder, "date", self->date);
   add_machine (builder, self->machine);
   add_count (builder, "workers", self->options->workers);
   add_sweep (builder, self->workers);

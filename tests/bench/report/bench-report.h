@@ -38,6 +38,7 @@ typedef struct
 {
   const char *name; /* of the workload, or "compare" */
   const BenchOptions *options;
+  char *date;      /* of its start, UTC, as in ISO 8601 */
   GArray *workers; /* of guint: every workload was run with each of these */
   BenchMachine *machine;
   GPtrArray *results;  /* of BenchResult */
@@ -52,6 +53,8 @@ void bench_report_print (const BenchReport *self);
 /* The rows of the papers, what they are and where they come from. */
 void bench_figures_print (void);
 void bench_report_print_csv (const BenchReport *self);
+/* A line for each sample; of a report in JSON. */
+char *bench_csv_of_samples (JsonNode *report);
 JsonNode *bench_report_to_json (const BenchReport *self);
 
 /* The ending of the file's name chooses between SVG and PNG. */
@@ -85,7 +88,12 @@ typedef struct
   char *title;
   char *subtitle;
   GPtrArray *panels;
+  gboolean is_sweep; /* over numbers of workers */
 } BenchChart;
+
+/* Of one workload, or of all if it is NULL; NULL if the report is none. */
+BenchChart *bench_chart_new (JsonNode *report, const char *workload);
+void bench_chart_free (BenchChart *self);
 
 /* The picture, as "svg" or "png". */
 GBytes *bench_gnuplot_draw (const BenchChart *chart, const char *format, GError **error);
