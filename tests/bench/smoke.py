@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Every workload of iris-bench runs, in a small size, and says what it ran. TAP.
 
-    smoke.py IRIS-BENCH WORKLOAD|options|csv|chart|compare|paper|diff
+    smoke.py IRIS-BENCH WORKLOAD|options|csv|chart|compare|paper|diff|page
     smoke.py IRIS-BENCH daemon IRISD
 
 No time is asserted: what is checked is that every contender took part in every load, that samples
 and counts are those that were asked for, and that the JSON holds together.
 """
 import csv
+import html.parser
 import json
 import os
 import shutil
@@ -421,6 +422,93 @@ def test_chart():
               done.stderr)
 
 
+class Page(html.parser.HTMLParser):
+    """What a page refers to, and whether its elements close."""
+    EMPTY = {'meta', 'br', 'line', 'rect', 'circle', 'polyline'}
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.wrong, self.links, self.ids, self.texts, self.counts = [], [], [], [], [], {}
+        self.feed(text)
+        self.close()
+        self.wrong += [f'<{name}> stays open' for name in self.open]
+
+    def handle_starttag(self, tag, attrs):
+        self.counts[tag] = self.counts.get(tag, 0) + 1
+        self.links += [value for name, value in attrs if name in ('href', 'src', 'action', 'data')]
+        self.ids += [value for name, value in attrs if name == 'id']
+        if tag not in self.EMPTY and not self.get_starttag_text().endswith('/>'):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag in self.EMPTY:
+            return
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(f'</{tag}> at {self.getpos()}')
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def check_page(text, report, name):
+    page = Page(text)
+    check(not page.wrong, f'{name}: every element closes', page.wrong[:5])
+    check(all(link.startswith('#') and link[1:] in page.ids for link in page.links)
+          and not any(word in text for word in ('http:', 'https:', '@import', 'url(', '<script')),
+          f'{name} needs no other file', page.links)
+    words = ' '.join(page.texts)
+    missing = [s['contender'] for result in report['results'] for s in result['series'] if s['contender'] not in words]
+    missing += [result['figure']['title'] for result in report['results']
+                if 'figure' in result and result['figure']['title'] not in words]
+    check(not missing, f'{name} has every figure and contender', missing[:5])
+    check(page.counts.get('svg', 0) > 0 and page.counts['table'] == len(report['results'])
+          and 'prefers-color-scheme:dark' in text and 'nan' not in words.lower().split(),
+          f'{name} has charts and a table for each result', page.counts)
+
+
+def test_page():
+    """A report of a sweep: the page, the JSON and a line for each sample."""
+    with tempfile.TemporaryDirectory() as folder:
+        there = os.path.join(folder, 'a', 'report')
+        done = run('paper', 'A7', 'B3', '--quick', '--workers', '1,2', '--variants', 'none', '--counters', 'all',
+                   '--report', there)
+        if not check(done.returncode == 0 and sorted(os.listdir(there)) == ['index.html', 'report.json', 'samples.csv'],
+                     'a page is written, with raw samples beside it', done.stdout + done.stderr):
+            return
+        index, saved, samples = (Path(there) / name for name in ('index.html', 'report.json', 'samples.csv'))
+        report = json.loads(saved.read_text())
+        check(report['sweep'] == [1, 2] and [result['workers'] for result in report['results']] == [1, 2] * 2,
+              'a sweep runs a workload with each number of workers', report['sweep'])
+        check_page(index.read_text(), report, 'the page')
+        rows = list(csv.DictReader(samples.read_text(encoding='utf-8').splitlines()))
+        expected = [repr(sample) for result in report['results'] for s in result['series'] for sample in s['samples']]
+        check(len(rows) == len(expected) and all(abs(float(row['sample']) / float(sample) - 1) < 1e-9
+                                                 for row, sample in zip(rows, expected)),
+              'CSV has every sample', len(rows))
+        counted = {name for result in report['results'] for s in result['series'] for name in s.get('counters', {})}
+        check(all(len(values) == ROUNDS for result in report['results'] for s in result['series']
+                  for values in s.get('counters', {}).values())
+              and all(rows[0][name] for name in counted), 'what was counted stands beside each sample', counted)
+        again = os.path.join(folder, 'again.html')
+        done = run('chart', str(saved), '-o', again)
+        check(done.returncode == 0 and Path(again).read_text() == index.read_text(),
+              'the same page comes out of the saved JSON', done.stderr)
+        for name in ('contender', 'load'):
+            report['results'][0]['series'][0][name] = '<script>alert("&")</script>'
+        report['results'][0]['figure']['title'] = '"><img src="http://x">'
+        saved.write_text(json.dumps(report))
+        done = run('chart', str(saved), '-o', again)
+        text = Path(again).read_text()
+        check(done.returncode == 0 and '<script' not in text and '<img' not in text, 'names in a file are escaped')
+        saved.write_text('{"results": [3]}')
+        done = run('chart', str(saved), '-o', again)
+        check(done.returncode == 1 and 'is not what iris-bench' in done.stderr, 'no report makes no page', done.stderr)
+        Path(folder, 'file').write_text('')
+        done = run('paper', 'A7', '--report', os.path.join(folder, 'file', 'x'))
+        check(done.returncode == 2 and 'cannot write a report' in done.stderr and not done.stdout,
+              'a folder that cannot be made is refused before anything is measured', done.stderr)
+
+
 def test_diff():
     """Two reports of which one series differs: the times of its rounds are planted."""
     with tempfile.TemporaryDirectory() as folder:
@@ -454,7 +542,7 @@ def test_diff():
 
 
 BENCH, what, *irisd = sys.argv[1:]
-{'compare': test_compare, 'options': test_options, 'csv': test_csv, 'chart': test_chart, 'paper': test_paper, 'diff': test_diff,
+{'compare': test_compare, 'options': test_options, 'csv': test_csv, 'chart': test_chart, 'paper': test_paper, 'diff': test_diff, 'page': test_page,
  'daemon': lambda: test_daemon(*irisd)}.get(what, lambda: test_workload(what))()
 print(f'1..{len(results)}')
 sys.exit(0 if results and all(results) else 1)

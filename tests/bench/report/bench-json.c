@@ -240,6 +240,7 @@ add_sweep (JsonBuilder *builder, const GArray *workers)
 JsonNode *
 bench_report_to_json (const BenchReport *self)
 {
+  static const char *const countings[] = { "none", "hardware", "all" };
   g_autoptr (JsonBuilder) builder = json_builder_new ();
 
   json_builder_begin_object (builder);
@@ -253,6 +254,7 @@ bench_report_to_json (const BenchReport *self)
   json_builder_set_member_name (builder, "quick");
   json_builder_add_boolean_value (builder, self->options->quick);
   add_strings (builder, "failures", self->failures);
+  add_string (builder, "counters", countings[self->options->counting]);
   add_string (builder, "no_counters", self->no_counters);
   json_builder_set_member_name (builder, "results");
   json_builder_begin_array (builder);

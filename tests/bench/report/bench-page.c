@@ -45,6 +45,8 @@ write_range (JsonObject *published, const char *low_name, const char *high_name)
 
   if (isnan (low) || isnan (high))
     return g_strdup ("–");
+  if (g_strcmp0 (unit, "x") == 0)
+    unit = "×";
   if (g_str_equal (from, to))
     return g_strconcat (to, unit, NULL);
 
@@ -125,7 +127,7 @@ append_all_published (GString *out, JsonObject *result, gboolean is_sweep)
   if (bench_json_length (all) == 0)
     return;
   if (is_sweep)
-    g_string_append_printf (out, "<h3>%.0f workers</h3>", bench_json_number (result, "workers"));
+    g_string_append_printf (out, "<h3>Workers: %.0f</h3>", bench_json_number (result, "workers"));
   g_string_append (out, "<div class=\"pubs\">");
   for (guint i = 0; i < bench_json_length (all); i++)
     append_published (out, all, bench_json_object_at (all, i));
@@ -215,8 +217,8 @@ append_table (GString *out, JsonObject *result)
   JsonArray *series = bench_json_array (result, "series");
 
   g_string_append_printf (out,
-                          "<details><summary>All %u series, %.0f workers, %.0f rounds</summary>"
-                          "<p class=\"dim\">",
+                          "<details><summary>All %u series (workers: %.0f, rounds: "
+                          "%.0f)</summary><p class=\"dim\">",
                           bench_json_length (series), bench_json_number (result, "workers"),
                           bench_json_number (result, "rounds"));
   bench_svg_append_text (out, or_dash (bench_json_text (result, "title")));
@@ -249,7 +251,9 @@ append_charts (GString *out, JsonNode *root, const char *workload)
       const BenchPanel *panel = g_ptr_array_index (chart->panels, i);
 
       append_element (out, "<figure><figcaption><h4>", panel->title, "</h4>");
-      append_element (out, "<span>", panel->value_label, "</span></figcaption>");
+      append_element (out, "<span>", panel->value_label,
+                      bench_svg_is_logarithmic (panel) ? ", logarithmic</span></figcaption>"
+                                                       : "</span></figcaption>");
       bench_svg_panel (out, panel);
       g_string_append (out, "</figure>");
     }
@@ -385,6 +389,8 @@ describe_workers (JsonObject *report)
 
   for (guint i = 0; i < bench_json_length (sweep); i++)
     g_string_append_printf (text, "%s%.0f", i > 0 ? ", " : "", bench_json_number_at (sweep, i));
+  if (text->len == 0)
+    g_string_append_printf (text, "%.0f", bench_json_number (report, "workers"));
 
   return g_string_free (text, FALSE);
 }
@@ -394,22 +400,28 @@ append_facts (GString *out, JsonObject *report)
 {
   JsonObject *machine = bench_json_object (report, "machine");
   JsonArray *load = bench_json_array (machine, "load_at_start");
+  const char *counting = bench_json_text (report, "counters");
   const char *no_counters = bench_json_text (report, "no_counters");
   g_autofree char *workers = describe_workers (report);
 
   g_string_append (out, "<div class=\"facts\">");
   append_fact (out, "Machine", "%s", or_dash (bench_json_text (machine, "description")));
-  append_fact (out, "Processors", "%.0f on %.0f cores; %s workers",
-               bench_json_number (machine, "processors"), bench_json_number (machine, "cores"),
-               workers);
+  if (isfinite (bench_json_number (machine, "cores")))
+    append_fact (out, "Processors", "%.0f on %.0f cores", bench_json_number (machine, "processors"),
+                 bench_json_number (machine, "cores"));
+  append_fact (out, "Workers", "%s", workers);
   append_fact (out, "Rounds", "%.0f, in turn, after one that warms up",
                bench_json_number (report, "rounds"));
-  append_fact (out, "Load", "%.2f at the start; other processes took %.0f %%, stolen %.1f %%",
-               bench_json_number_at (load, 0), bench_json_number (machine, "others_percent"),
-               bench_json_number (machine, "stolen_percent"));
-  append_fact (out, "Hardware counters", "%s", no_counters != NULL ? no_counters : "in the tables");
-  append_fact (out, "Program", "iris-bench %s, %s", or_dash (bench_json_text (report, "version")),
-               or_dash (bench_json_text (report, "date")));
+  append_fact (out, "Load at the start", "%.2f", bench_json_number_at (load, 0));
+  if (isfinite (bench_json_number (machine, "others_percent")))
+    append_fact (out, "Meanwhile", "other processes took %.0f %%; %.1f %% was stolen",
+                 bench_json_number (machine, "others_percent"),
+                 bench_json_number (machine, "stolen_percent"));
+  if (counting != NULL && !g_str_equal (counting, "none"))
+    append_fact (out, "Hardware counters", "%s",
+                 no_counters != NULL ? no_counters : "in the tables");
+  append_fact (out, "Program", "iris-bench %s", or_dash (bench_json_text (report, "version")));
+  append_fact (out, "Date", "%s", or_dash (bench_json_text (report, "date")));
   g_string_append (out, "</div>");
 }
 
@@ -425,8 +437,8 @@ append_head (GString *out, JsonObject *report, gboolean is_paper)
   g_string_append_printf (out, "%s</style></head>\n<body><main>\n", bench_page_style);
   if (is_paper)
     g_string_append (out, "<h1>The papers, redone</h1><p>Work stealing, places, return barriers "
-                          "and hot locks: figures that were published between 2006 and 2013, and "
-                          "what iris measures today.</p>");
+                          "and hot locks: the figures that were published, and what iris "
+                          "measures on this machine.</p>");
   else
     append_element (out, "<h1>iris-bench ", name, "</h1>");
   append_facts (out, report);
@@ -436,6 +448,28 @@ append_head (GString *out, JsonObject *report, gboolean is_paper)
   append_list (out, "These figures are doubtful",
                bench_json_array (bench_json_object (report, "machine"), "warnings"));
   append_list (out, "Not measured", bench_json_array (report, "failures"));
+}
+
+static void
+append_goals (GString *out, JsonArray *goals)
+{
+  static const char *const columns[] = { "figure", "goal", "reached", "measured" };
+
+  if (bench_json_length (goals) == 0)
+    return;
+  g_string_append (out, "<article><h2>Goals</h2><div class=\"scroll\"><table><tr>");
+  for (guint i = 0; i < G_N_ELEMENTS (columns); i++)
+    append_element (out, "<th>", columns[i], "</th>");
+  g_string_append (out, "</tr>\n");
+  for (guint i = 0; i < bench_json_length (goals); i++)
+    {
+      g_string_append (out, "<tr>");
+      for (guint j = 0; j < G_N_ELEMENTS (columns); j++)
+        append_element (out, "<td>", bench_json_text (bench_json_object_at (goals, i), columns[j]),
+                        "</td>");
+      g_string_append (out, "</tr>\n");
+    }
+  g_string_append (out, "</table></div></article>\n");
 }
 
 char *
@@ -451,10 +485,14 @@ bench_page_new (JsonNode *root)
     return NULL;
   append_head (out, report, is_paper);
   append_tiles (out, results);
-  g_string_append (out, "<p class=\"key dim\"><span class=\"k\"><i style=\"color:var(--iris)\"></i>"
-                        "iris</span> &nbsp; <i style=\"color:var(--peer)\"></i>peers &nbsp; "
-                        "<i style=\"color:var(--plain)\"></i>plain C &nbsp; "
-                        "<i class=\"t\"></i>published</p>\n");
+  append_goals (out, bench_json_array (report, "goals"));
+  g_string_append_printf (
+      out,
+      "<p class=\"key dim\"><span class=\"k\"><i style=\"color:var(--iris)\"></i>"
+      "iris</span> &nbsp; <i style=\"color:var(--peer)\"></i>peers &nbsp; "
+      "<i style=\"color:var(--plain)\"></i>plain C &nbsp; "
+      "%s</p>\n",
+      is_paper ? "<i class=\"t\"></i>published &nbsp; ┊ no difference" : "");
   for (guint i = 0; i < n; i++)
     if (is_first_of_workload (results, i) && !append_workload (out, root, results, i))
       return NULL;

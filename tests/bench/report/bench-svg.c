@@ -8,6 +8,7 @@
 #include "tests/bench/report/bench-svg.h"
 
 #include <math.h>
+#include <string.h>
 
 #define WIDTH 400.0
 
@@ -22,19 +23,36 @@
 #define TOP    10.0
 #define BOTTOM 196.0
 
-#define TICKS 5
+#define TICKS       5
+#define MANY_POWERS 200 /* from the least to the most: only powers of ten are ticks */
 #define LOG_FROM \
   30 /* an axis of times from the least to the most by more than this is logarithmic */
 
 /* --- numbers and text ------------------------------------------------------------------------- */
+
+/* Digits in groups of three, with narrow spaces that do not break. */
+static void
+append_grouped (GString *out, const char *digits)
+{
+  guint n = (guint) strspn (digits, "-0123456789");
+
+  for (guint i = 0; digits[i] != '\0'; i++)
+    {
+      if (i > 0 && i < n && (n - i) % 3 == 0 && digits[i - 1] != '-')
+        g_string_append (out, "\u202f");
+      g_string_append_c (out, digits[i]);
+    }
+}
 
 void
 bench_svg_append_number (GString *out, gdouble value)
 {
   char text[G_ASCII_DTOSTR_BUF_SIZE];
 
-  g_string_append (
-      out, g_ascii_formatd (text, sizeof text, fabs (value) < 1000 ? "%.3g" : "%.0f", value));
+  if (fabs (value) < 999.5)
+    g_string_append (out, g_ascii_formatd (text, sizeof text, "%.3g", value));
+  else
+    append_grouped (out, g_ascii_formatd (text, sizeof text, "%.0f", value));
 }
 
 void
@@ -158,6 +176,7 @@ choose_step (gdouble range)
 static GArray *
 choose_ticks (const BenchScale *scale)
 {
+  static const gdouble times[] = { 1, 2, 5 };
   GArray *ticks = g_array_new (FALSE, FALSE, sizeof (gdouble));
   gdouble step = choose_step (scale->to - scale->from);
 
@@ -169,8 +188,14 @@ choose_ticks (const BenchScale *scale)
         g_array_append_val (ticks, tick);
       }
   else
-    for (gdouble tick = pow (10, ceil (log10 (scale->from))); tick <= scale->to; tick *= 10)
-      g_array_append_val (ticks, tick);
+    for (gdouble power = pow (10, floor (log10 (scale->from))); power <= scale->to; power *= 10)
+      for (guint i = 0; i < (scale->to / scale->from > MANY_POWERS ? 1 : G_N_ELEMENTS (times)); i++)
+        {
+          gdouble tick = power * times[i];
+
+          if (tick >= scale->from && tick <= scale->to)
+            g_array_append_val (ticks, tick);
+        }
 
   return ticks;
 }
@@ -178,14 +203,22 @@ choose_ticks (const BenchScale *scale)
 static void
 open_drawing (GString *out, gdouble height, const char *label)
 {
-  g_string_append (out, "<svg role=\"img\" viewBox=\"0 0 400 ");
-  bench_svg_append_number (out, height);
-  g_string_append (out, "\" aria-label=\"");
+  g_string_append_printf (out, "<svg role=\"img\" viewBox=\"0 0 400 %u\" aria-label=\"",
+                          (guint) height);
   bench_svg_append_text (out, label);
   g_string_append (out, "\">");
 }
 
 /* --- bars ------------------------------------------------------------------------------------- */
+
+static void
+append_dot (GString *out, const char *class, gdouble x, gdouble y)
+{
+  g_string_append_printf (out, "<circle class=\"%s\" r=\"4.5\"", class);
+  append (out, "cx", x);
+  append (out, "cy", y);
+  g_string_append (out, "/>");
+}
 
 static void
 append_bar (GString *out, const BenchPoint *point, const BenchScale *scale, gdouble y)
@@ -199,7 +232,11 @@ append_bar (GString *out, const BenchPoint *point, const BenchScale *scale, gdou
   append_rect (out, "track", 0, y + 15, WIDTH, BAR);
   g_string_append (out, "<g>");
   append_title (out, point);
-  append_rect (out, class, fmin (zero, x), y + 15, fabs (x - zero), BAR);
+  /* A length says nothing on a logarithmic axis. */
+  if (scale->is_log)
+    append_dot (out, class, x, middle);
+  else
+    append_rect (out, class, fmin (zero, x), y + 15, fabs (x - zero), BAR);
   append_line (out, "i", place (scale, point->low) * WIDTH, middle,
                place (scale, point->high) * WIDTH, middle);
   g_string_append (out, "</g>");
@@ -373,6 +410,12 @@ append_lines (GString *out, const BenchPanel *panel)
     }
   g_string_append (out, "</svg>");
   g_string_append_printf (out, "%s</p>", legend->str);
+}
+
+gboolean
+bench_svg_is_logarithmic (const BenchPanel *panel)
+{
+  return choose_scale (panel).is_log;
 }
 
 void

@@ -6,8 +6,9 @@
 
 #include "tests/bench/report/bench-report.h"
 
-/* Bars or lines, with a legend of the lines. */
+/* Bars, or dots on a logarithmic axis, or lines with their legend. */
 void bench_svg_panel (GString *out, const BenchPanel *panel);
+gboolean bench_svg_is_logarithmic (const BenchPanel *panel);
 
 /* A published range and our interval on one axis, which all of a figure share. */
 typedef struct
