@@ -5,12 +5,28 @@
 #include "tests/bench/bench-arguments.h"
 #include "tests/bench/daemon/bench-daemon.h"
 #include "tests/bench/report/bench-diff.h"
-#include "tests/bench/report/bench-page.h"
+#include "tests/bench/page/bench-page.h"
 #include "tests/bench/report/bench-report.h"
 
 #include <locale.h>
 
 #define DIFFERENT 3 /* the exit status if diff sees a difference */
+
+/* --- pictures --------------------------------------------------------------------------------- */
+
+/* The ending chooses: a page draws by itself, other pictures need gnuplot. */
+static gboolean
+check_picture (const char *file, GError **error)
+{
+  return g_str_has_suffix (file, ".html") || bench_chart_check (file, error);
+}
+
+static gboolean
+write_picture (JsonNode *report, const char *file, GError **error)
+{
+  return g_str_has_suffix (file, ".html") ? bench_page_save (report, file, error)
+                                          : bench_chart_write (report, file, error);
+}
 
 /* --- measuring -------------------------------------------------------------------------------- */
 
@@ -93,7 +109,7 @@ show (const BenchReport *report, const BenchArguments *a, GError **error)
     bench_report_print_csv (report);
   else
     bench_report_print (report);
-  if (a->chart != NULL && !bench_chart_write (json, a->chart, error))
+  if (a->chart != NULL && !write_picture (json, a->chart, error))
     return FALSE;
   if (a->report != NULL && !bench_page_write (json, a->report, error))
     return FALSE;
@@ -143,7 +159,7 @@ measure (const char *name,
   report.machine = bench_machine_new ("");
   report.date = now ();
   good = bench_arguments_choose (a, is_paper, &options, report.workers, error)
-         && (a->chart == NULL || bench_chart_check (a->chart, error))
+         && (a->chart == NULL || check_picture (a->chart, error))
          && (a->report == NULL || bench_page_check (a->report, error));
   options.each_round = bench_machine_look;
   options.each_round_data = report.machine;
@@ -241,14 +257,14 @@ command_chart (int n_files, char **files, const BenchArguments *a, int *status, 
   if (a->output == NULL)
     {
       g_set_error_literal (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
-                           "say where the chart is to go: -o FILE.svg or -o FILE.png");
+                           "say where the chart is to go: -o FILE.svg, FILE.png or FILE.html");
       return FALSE;
     }
-  if (!bench_chart_check (a->output, error))
+  if (!check_picture (a->output, error))
     return FALSE;
   parser = load (files[0], error);
 
-  return parser != NULL && bench_chart_write (json_parser_get_root (parser), a->output, error);
+  return parser != NULL && write_picture (json_parser_get_root (parser), a->output, error);
 }
 
 static gboolean

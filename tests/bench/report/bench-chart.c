@@ -6,7 +6,6 @@
  * panel of lines together, named after what is before their comma.
  */
 #include "tests/bench/report/bench-json-reader.h"
-#include "tests/bench/report/bench-page.h"
 #include "tests/bench/report/bench-report.h"
 
 #include <math.h>
@@ -311,8 +310,6 @@ format_of (const char *file)
 gboolean
 bench_chart_check (const char *file, GError **error)
 {
-  if (g_str_has_suffix (file, ".html"))
-    return TRUE;
   if (format_of (file) != NULL)
     return bench_gnuplot_check (error);
   g_set_error (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
@@ -325,14 +322,10 @@ bench_chart_check (const char *file, GError **error)
 gboolean
 bench_chart_write (JsonNode *report, const char *file, GError **error)
 {
-  gboolean is_page = g_str_has_suffix (file, ".html");
-  char *page = is_page ? bench_page_new (report) : NULL;
   BenchChart *chart = bench_chart_new (report, NULL);
   g_autoptr (GBytes) picture = NULL;
 
-  if (page != NULL)
-    picture = g_bytes_new_take (page, strlen (page));
-  else if (!is_page && chart != NULL && chart->panels->len > 0)
+  if (chart != NULL && chart->panels->len > 0)
     picture = bench_gnuplot_draw (chart, format_of (file), error);
   else
     g_set_error_literal (error, BENCH_ERROR, BENCH_ERROR_MACHINE,

@@ -5,10 +5,10 @@
  * The page is made of the report's JSON, so that a saved one can be drawn again. All of its text
  * is escaped: names in a file are of unknown origin.
  */
-#include "tests/bench/report/bench-page.h"
+#include "tests/bench/page/bench-page.h"
 #include "tests/bench/measure/bench-measure.h"
 #include "tests/bench/report/bench-json-reader.h"
-#include "tests/bench/report/bench-svg.h"
+#include "tests/bench/page/bench-svg.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -515,6 +515,19 @@ bench_page_check (const char *folder, GError **error)
   return FALSE;
 }
 
+gboolean
+bench_page_save (JsonNode *report, const char *file, GError **error)
+{
+  g_autofree char *page = bench_page_new (report);
+
+  if (page != NULL)
+    return g_file_set_contents (file, page, -1, error);
+  g_set_error_literal (error, BENCH_ERROR, BENCH_ERROR_MACHINE,
+                       "this is not what iris-bench --json prints; no page was written");
+
+  return FALSE;
+}
+
 static gboolean
 write_file (const char *folder, const char *name, const char *text, GError **error)
 {
@@ -526,17 +539,9 @@ write_file (const char *folder, const char *name, const char *text, GError **err
 gboolean
 bench_page_write (JsonNode *report, const char *folder, GError **error)
 {
-  g_autofree char *page = bench_page_new (report), *json = json_to_string (report, TRUE);
-  g_autofree char *samples = bench_csv_of_samples (report);
+  g_autofree char *index = g_build_filename (folder, "index.html", NULL);
+  g_autofree char *json = json_to_string (report, TRUE), *samples = bench_csv_of_samples (report);
 
-  if (page == NULL)
-    {
-      g_set_error_literal (error, BENCH_ERROR, BENCH_ERROR_MACHINE,
-                           "this is not what iris-bench --json prints; no page was written");
-      return FALSE;
-    }
-
-  return write_file (folder, "index.html", page, error)
-         && write_file (folder, "report.json", json, error)
+  return bench_page_save (report, index, error) && write_file (folder, "report.json", json, error)
          && write_file (folder, "samples.csv", samples, error);
 }

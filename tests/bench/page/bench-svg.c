@@ -5,7 +5,7 @@
  * A drawing is 400 units wide, which is its width on a small screen, so its text stays readable
  * there; the page lets it grow by half at most. Colours, light or dark, are classes of the style.
  */
-#include "tests/bench/report/bench-svg.h"
+#include "tests/bench/page/bench-svg.h"
 
 #include <math.h>
 #include <string.h>

@@ -11,6 +11,8 @@ G_BEGIN_DECLS
 /* NULL if the report is none. */
 char *bench_page_new (JsonNode *report);
 
+gboolean bench_page_save (JsonNode *report, const char *file, GError **error);
+
 /* The same with raw data beside it: index.html, report.json, and samples.csv with a line for each
  * sample. */
 gboolean bench_page_write (JsonNode *report, const char *folder, GError **error);

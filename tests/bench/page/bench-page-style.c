@@ -2,7 +2,7 @@
  *
  * What a page looks like, light and dark, on small and large screens; and the method, in words.
  */
-#include "tests/bench/report/bench-page.h"
+#include "tests/bench/page/bench-page.h"
 
 const char bench_page_style[] =
     ":root{color-scheme:light dark;--bg:#f6f5f4;--card:#fff;--fg:#241f31;--dim:#5e5c64;"
