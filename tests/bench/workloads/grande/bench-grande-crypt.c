@@ -2,8 +2,8 @@
  *
  * Crypt: IDEA (X. Lai, J. L. Massey, "A Proposal for a New Block Encryption Standard", 1990)
  * encrypts 3,000,000 bytes (B: 20,000,000) and decrypts them. A phase each; a tile is a range of
- * blocks of 8 bytes. The text that comes out must be the one that went in, and the cipher's published
- * example must come out too.
+ * blocks of 8 bytes. The text that comes out must be the one that went in, and the cipher's
+ * published example must come out too.
  */
 #include "tests/bench/workloads/grande/bench-grande.h"
 #include "tests/bench/workloads/grande/bench-java-random.h"

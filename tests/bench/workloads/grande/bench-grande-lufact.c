@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * LUFact: a system of 500 (B: 1000) linear equations, solved as LINPACK does (J. J. Dongarra et al.,
- * LINPACK Users' Guide, 1979): by columns, with partial pivoting.
+ * LUFact: a system of 500 (B: 1000) linear equations, solved as LINPACK does (J. J. Dongarra et
+ * al., LINPACK Users' Guide, 1979): by columns, with partial pivoting.
  *
  * A phase subtracts multiples of one column from all columns behind it; a tile is a range of these.
  * The tile that has the first of them then finds the pivot of that column, for the next phase; the
@@ -19,7 +19,7 @@ typedef struct
 {
   guint n;
   guint parts;
-  gdouble limit; /* of the residual */
+  gdouble limit;               /* of the residual */
   gdouble *columns, *solution; /* of the right side, then of the unknowns */
   guint *pivots;
 } Lufact;

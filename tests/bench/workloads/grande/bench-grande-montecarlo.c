@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * MonteCarlo: 10,000 (B: 60,000) random paths of a share's price, of 1,000 steps each, and the return
- * that each path would be estimated to have. A tile is a range of paths.
+ * MonteCarlo: 10,000 (B: 60,000) random paths of a share's price, of 1,000 steps each, and the
+ * return that each path would be estimated to have. A tile is a range of paths.
  *
- * The suite takes drift and volatility of the share from a file of prices, which is not part of this
- * program. They are those for which the averages published for sizes A and B come out; that of
+ * The suite takes drift and volatility of the share from a file of prices, which is not part of
+ * this program. They are those for which the averages published for sizes A and B come out; that of
  * 2,000 paths, published too, then comes out by itself, to 15 digits.
  */
 #include "tests/bench/workloads/grande/bench-grande.h"
 #include "tests/bench/workloads/grande/bench-java-random.h"
 
-#include <string.h>
-
-#define N_STEPS     1000
-#define YEAR        365.0 /* steps */
-#define START       100.0
-#define SEED        11 /* of path i: i times that */
-#define DRIFT       -0.031622656051392722
-#define VOLATILITY  0.32480482358025098
-#define TOLERANCE   1e-12
+#define N_STEPS      1000
+#define YEAR         365.0 /* steps */
+#define START        100.0
+#define SEED         11 /* of path i: i times that */
+#define DRIFT        -0.031622656051392722
+#define VOLATILITY   0.32480482358025098
+#define TOLERANCE    1e-12
 #define N_DEVIATIONS 6 /* by which an average of fewer paths may differ */
 
 typedef struct
@@ -105,7 +103,8 @@ montecarlo_restart (gpointer problem)
 {
   MonteCarlo *self = problem;
 
-  memset (self->returns, 0, self->n * sizeof *self->returns);
+  for (guint i = 0; i < self->n; i++)
+    self->returns[i] = NAN;
 }
 
 static gboolean

@@ -18,7 +18,7 @@ typedef struct
   guint n; /* rows, and columns */
   guint filled;
   guint parts;
-  guint *first;         /* of a row; one more than rows */
+  guint *first;          /* of a row; one more than rows */
   guint *rows, *columns; /* of each number */
   gdouble *numbers, *x, *y;
 } Sparse;

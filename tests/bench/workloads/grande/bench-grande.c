@@ -2,8 +2,8 @@
  *
  * The Java Grande Forum's kernels, none of which gives hints: plain C, work stealing, and places.
  *
- * Plain C is the same kernel with its loops in one part. After each run the published value, or what
- * else is known of the result, is checked; and all bytes are those of plain C, but for sums of
+ * Plain C is the same kernel with its loops in one part. After each run the published value, or
+ * what else is known of the result, is checked; and all bytes are those of plain C, but for sums of
  * forces, whose last bits depend on the split.
  */
 #include "tests/bench/workloads/grande/bench-grande.h"
@@ -43,8 +43,11 @@ bench_grande_published (const BenchGrandeValue *values, guint n_values, guint n,
 }
 
 gboolean
-bench_grande_expect (
-    const char *what, gdouble value, gdouble expected, gdouble tolerance, GError **error)
+bench_grande_expect (const char *what,
+                     gdouble value,
+                     gdouble expected,
+                     gdouble tolerance,
+                     GError **error)
 {
   /* A number that is none is wrong. */
   if (fabs (value - expected) <= tolerance)
@@ -102,8 +105,7 @@ check_same (const Pair *self, GError **error)
     if (result[i] != expected[i])
       {
         g_set_error (error, BENCH_ERROR, BENCH_ERROR_RESULT,
-                     "byte %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT
-                     " is %u, where plain C has %u",
+                     "byte %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT " is %u, where plain C has %u",
                      i, n, result[i], expected[i]);
         return FALSE;
       }
@@ -133,8 +135,10 @@ static const struct
 {
   const char *name, *scheduler, *places;
 } schedulers[] = {
-  { "work-stealing", "work-stealing", NULL }, { "places", "places", NULL },
-  { "2 places", "places", "2" },              { "lock-free", "lock-free", NULL },
+  { "work-stealing", "work-stealing", NULL },
+  { "places", "places", NULL },
+  { "2 places", "places", "2" },
+  { "lock-free", "lock-free", NULL },
   { "default", "default", NULL },
 };
 
@@ -191,8 +195,9 @@ add_kernel (BenchResult *result,
   BenchGrandeSize one = { size->letter, size->scale, 1 };
   Pair *pair = bench_result_own (result, g_new (Pair, 1), pair_free);
   g_autofree char *load = g_strdup_printf ("%s %c", kernel->name, 'A' + (char) size->letter);
-  BenchCase what
-      = { .load = load, .workers = 1, .show = BENCH_SHOW_COMPARED, .run = run_plain, .data = pair };
+  BenchCase what = {
+    .load = load, .workers = 1, .show = BENCH_SHOW_COMPARED, .run = run_plain, .data = pair
+  };
 
   *pair = (Pair){ kernel, kernel->create (&one), kernel->create (size) };
   what.base = bench_result_add (result, &what, "plain", BENCH_PLAIN, NULL);
@@ -236,14 +241,15 @@ check (const BenchOptions *options, GError **error)
 }
 
 /* The thesis shows a chart, in which the bars of both are as high. */
-#define SAME(kernel)                                                                      \
-  { kernel ": places against work stealing, without hints", kernel " A", "places", 0, 0 } \
-  , { kernel ": two places against work stealing", kernel " A", "2 places", 0, 0 }
+#define SAME(kernel)                                                                       \
+  { kernel ": places against work stealing, without hints", kernel " A", "places", 0, 0 }, \
+  {                                                                                        \
+    kernel ": two places against work stealing", kernel " A", "2 places", 0, 0             \
+  }
 
 static const BenchPublished published[] = {
-  SAME ("crypt"),         SAME ("lufact"), SAME ("sor"),        SAME ("series"),
-  SAME ("sparsematmult"), SAME ("moldyn"), SAME ("montecarlo"), SAME ("raytracer"),
-  { NULL },
+  SAME ("crypt"),  SAME ("lufact"),     SAME ("sor"),       SAME ("series"), SAME ("sparsematmult"),
+  SAME ("moldyn"), SAME ("montecarlo"), SAME ("raytracer"), { NULL },
 };
 
 static const BenchFigure figure = {

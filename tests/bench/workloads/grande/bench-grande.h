@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The kernels of the Java Grande Forum's multithreaded suite (L. A. Smith, J. M. Bull, J. Obdrzalek,
- * "A Parallel Java Grande Benchmark Suite", 2001), written anew in C.
+ * The kernels of the Java Grande Forum's multithreaded suite (L. A. Smith, J. M. Bull, J.
+ * Obdrzalek, "A Parallel Java Grande Benchmark Suite", 2001), written anew in C.
  */
 #pragma once
 
@@ -29,7 +29,8 @@ typedef struct
   guint (*n_phases) (gpointer problem);
   guint (*n_tiles) (gpointer problem, guint phase);
   void (*tile) (gpointer problem, guint phase, guint tile);
-  /* What was computed: the same bytes, however it was split; NULL: sums differ in their last bits. */
+  /* What was computed: the same bytes, however it was split; NULL: sums differ in their last bits.
+   */
   gconstpointer (*result) (gpointer problem, gsize *size);
   /* Whether a run came to the published values, or to what is known of every size. */
   gboolean (*check) (gpointer problem, GError **error);
@@ -62,10 +63,8 @@ typedef struct
 } BenchGrandeValue;
 
 /* FALSE if nothing was. */
-gboolean bench_grande_published (const BenchGrandeValue *values,
-                                 guint n_values,
-                                 guint n,
-                                 gdouble *value);
+gboolean
+bench_grande_published (const BenchGrandeValue *values, guint n_values, guint n, gdouble *value);
 
 /* Sets an error unless the value is as close to what was expected. */
 gboolean bench_grande_expect (const char *what,

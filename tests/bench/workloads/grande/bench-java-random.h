@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The random numbers of java.util.Random, whose documentation prescribes them: a linear congruential
- * generator of 48 bits (D. E. Knuth, The Art of Computer Programming, volume 2, section 3.2.1), and
- * the polar method for normal ones (the same, section 3.4.1).
+ * The random numbers of java.util.Random, whose documentation prescribes them: a linear
+ * congruential generator of 48 bits (D. E. Knuth, The Art of Computer Programming, volume 2,
+ * section 3.2.1), and the polar method for normal ones (the same, section 3.4.1).
  */
 #pragma once
 
