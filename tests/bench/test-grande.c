@@ -36,7 +36,7 @@ run (const BenchGrandeKernel *kernel, gpointer problem)
 static gpointer
 create (const BenchGrandeKernel *kernel, gdouble scale, guint parts)
 {
-  const BenchGrandeSize size = { .scale = scale, .parts = parts };
+  const BenchGrandeSize size = { .letter = 'A', .scale = scale, .parts = parts };
 
   return kernel->create (&size);
 }

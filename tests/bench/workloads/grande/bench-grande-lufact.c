@@ -13,7 +13,7 @@
 #include <float.h>
 #include <math.h>
 
-#define LEAST 4 /* columns of a tile */
+#define LEAST 16 /* columns of a tile */
 
 typedef struct
 {
@@ -201,7 +201,7 @@ lufact_create (const BenchGrandeSize *size)
 
   self->n = bench_grande_scale (size, 500, 1000, 16);
   self->parts = size->parts;
-  self->limit = size->letter == 0 ? 6 : 12;
+  self->limit = size->letter == 'A' ? 6 : 12;
   self->columns = g_new (gdouble, (gsize) self->n * self->n);
   self->solution = g_new (gdouble, self->n);
   self->pivots = g_new (guint, self->n);

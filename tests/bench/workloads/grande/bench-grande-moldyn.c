@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * MolDyn: 50 steps of 2,048 (B: 8,788) particles of a Lennard-Jones fluid in a cube that repeats
- * itself, in the units of that fluid (D. Fincham's programs for argon at the Daresbury Laboratory).
+ * itself, in the units of that fluid, by the velocity form of Verlet's method.
  *
  * A step moves the particles, finds the force of each pair and adds the forces up; a phase each.
  * As in the suite, a tile of the second one takes every so many-th particle with all particles
@@ -19,8 +19,8 @@
 #define TEMPERATURE 0.722
 #define STEP        0.064 /* of time */
 #define RESCALED    10    /* the step after which velocities are brought to the temperature */
-#define TOLERANCE   1e-10
-#define DRIFT       1e-9 /* of the momentum, which is zero */
+#define TOLERANCE   1e-9  /* last bits grow from step to step */
+#define DRIFT       1e-9  /* of the momentum, which is zero */
 #define N_AXES      3
 
 typedef struct
@@ -49,7 +49,8 @@ typedef enum
 
 /* --- the start -------------------------------------------------------------------------------- */
 
-/* Multiplies by 16807, modulo 2^31 - 1 (S. K. Park, K. W. Miller, 1988). */
+/* The factor and modulus of Park and Miller (1988); but the suite cuts the product to 31 bits
+ * first, and its values depend on that. */
 static gdouble
 next_random (gint64 *state)
 {

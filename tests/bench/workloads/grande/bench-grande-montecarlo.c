@@ -4,8 +4,8 @@
  * return that each path would be estimated to have. A tile is a range of paths.
  *
  * The suite takes drift and volatility of the share from a file of prices, which is not part of
- * this program. They are those for which the averages published for sizes A and B come out; that of
- * 2,000 paths, published too, then comes out by itself, to 15 digits.
+ * this program. They are those for which the averages that the suite publishes for sizes A and B
+ * come out; that of 2,000 paths, which the Rolez project published, then comes out to 15 digits.
  */
 #include "tests/bench/workloads/grande/bench-grande.h"
 #include "tests/bench/workloads/grande/bench-java-random.h"

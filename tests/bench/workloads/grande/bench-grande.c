@@ -16,9 +16,16 @@
 #define PARTS 32   /* of a loop, for each worker */
 #define QUICK 0.02 /* of size A */
 
-static const BenchGrandeKernel *const kernels[] = {
-  &bench_grande_crypt,  &bench_grande_lufact, &bench_grande_sor,        &bench_grande_series,
-  &bench_grande_sparse, &bench_grande_moldyn, &bench_grande_montecarlo, &bench_grande_raytracer,
+/* With the usual size: A is enough but where plain C would run for 10 ms alone. */
+static const struct
+{
+  const BenchGrandeKernel *kernel;
+  char size;
+} kernels[] = {
+  { &bench_grande_crypt, 'A' },      { &bench_grande_lufact, 'B' },
+  { &bench_grande_sor, 'A' },        { &bench_grande_series, 'A' },
+  { &bench_grande_sparse, 'A' },     { &bench_grande_moldyn, 'A' },
+  { &bench_grande_montecarlo, 'A' }, { &bench_grande_raytracer, 'A' },
 };
 
 /* --- for kernels ------------------------------------------------------------------------------ */
@@ -26,7 +33,7 @@ static const BenchGrandeKernel *const kernels[] = {
 guint
 bench_grande_scale (const BenchGrandeSize *size, guint a, guint b, guint least)
 {
-  return (guint) CLAMP (round ((size->letter == 0 ? a : b) * size->scale), least, 1e8);
+  return (guint) CLAMP (round ((size->letter == 'A' ? a : b) * size->scale), least, 1e8);
 }
 
 gboolean
@@ -192,9 +199,9 @@ add_kernel (BenchResult *result,
             const BenchGrandeKernel *kernel,
             const BenchGrandeSize *size)
 {
-  BenchGrandeSize one = { size->letter, size->scale, 1 };
+  const BenchGrandeSize one = { size->letter, size->scale, 1 };
   Pair *pair = bench_result_own (result, g_new (Pair, 1), pair_free);
-  g_autofree char *load = g_strdup_printf ("%s %c", kernel->name, 'A' + (char) size->letter);
+  g_autofree char *load = g_strdup_printf ("%s %c", kernel->name, size->letter);
   BenchCase what = {
     .load = load, .workers = 1, .show = BENCH_SHOW_COMPARED, .run = run_plain, .data = pair
   };
@@ -210,11 +217,11 @@ add_kernel (BenchResult *result,
 static gboolean
 plan (BenchResult *result, const BenchOptions *options, GError **error)
 {
-  BenchGrandeSize size = { .letter = MAX (options->size, 1) - 1,
-                           .scale = options->scale * (options->quick ? QUICK : 1),
+  static const char letters[] = { 0, 'A', 'B' };
+  BenchGrandeSize size = { .scale = options->scale * (options->quick ? QUICK : 1),
                            .parts = PARTS * options->workers };
 
-  if (size.letter > 1)
+  if (options->size >= G_N_ELEMENTS (letters))
     {
       g_set_error (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
                    "--size %u is none of grande's: choose 1 for size A, 2 for size B",
@@ -222,9 +229,12 @@ plan (BenchResult *result, const BenchOptions *options, GError **error)
       return FALSE;
     }
   for (guint i = 0; i < G_N_ELEMENTS (kernels); i++)
-    add_kernel (result, options, kernels[i], &size);
-  bench_result_set_title (result, "the Java Grande Forum's kernels, size %c times %g",
-                          'A' + (char) size.letter, size.scale);
+    {
+      size.letter = options->size != 0 ? letters[options->size] : kernels[i].size;
+      add_kernel (result, options, kernels[i].kernel, &size);
+    }
+  bench_result_set_title (result, "the Java Grande Forum's kernels, sizes A and B times %g",
+                          size.scale);
 
   return TRUE;
 }
@@ -240,16 +250,17 @@ check (const BenchOptions *options, GError **error)
   return bench_check_chosen (options, "grande", names, error);
 }
 
-/* The thesis shows a chart, in which the bars of both are as high. */
-#define SAME(kernel)                                                                       \
-  { kernel ": places against work stealing, without hints", kernel " A", "places", 0, 0 }, \
-  {                                                                                        \
-    kernel ": two places against work stealing", kernel " A", "2 places", 0, 0             \
+/* The thesis shows a chart, in which the bars of both are as high: 0 %. */
+#define SAME(load)                                                    \
+  { load ": places against work stealing", load, "places", 0, 0 },    \
+  {                                                                   \
+    load ": two places against work stealing", load, "2 places", 0, 0 \
   }
 
 static const BenchPublished published[] = {
-  SAME ("crypt"),  SAME ("lufact"),     SAME ("sor"),       SAME ("series"), SAME ("sparsematmult"),
-  SAME ("moldyn"), SAME ("montecarlo"), SAME ("raytracer"), { NULL },
+  SAME ("crypt A"),      SAME ("lufact B"),        SAME ("sor A"),
+  SAME ("series A"),     SAME ("sparsematmult A"), SAME ("moldyn A"),
+  SAME ("montecarlo A"), SAME ("raytracer A"),     { NULL },
 };
 
 static const BenchFigure figure = {
@@ -259,8 +270,8 @@ static const BenchFigure figure = {
   .machine = "2 Intel Nehalem processors of 4 cores, an L3 of 8 MB each; Java",
   .differs = "C written from the kernels' descriptions; items in phases where the thesis has "
              "intervals; a chart without a visible difference counts as 0 %; MonteCarlo's drift "
-             "and volatility are solved from two of its three published averages, as its file of "
-             "prices is no part of this program",
+             "and volatility are solved from the suite's averages, as its file of prices is no "
+             "part of this program",
   .published = published,
 };
 

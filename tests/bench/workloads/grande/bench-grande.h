@@ -10,7 +10,7 @@
 /* How large a problem is, and in how many parts its loops are split; 1: a sequential program. */
 typedef struct
 {
-  guint letter;  /* 0: size A, 1: size B */
+  char letter;   /* size A or B */
   gdouble scale; /* of that size */
   guint parts;
 } BenchGrandeSize;
