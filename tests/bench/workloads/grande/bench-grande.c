@@ -265,7 +265,7 @@ static const BenchPublished published[] = {
 
 static const BenchFigure figure = {
   .row = "B13",
-  .title = "Java Grande Forum benchmarks: programs without hints run as fast on places",
+  .title = "Java Grande Forum benchmarks, which give no hints",
   .source = "Th. Weibel, An Advanced Scheduler for Intervals (ETH Zürich, 2010), LASSI",
   .machine = "2 Intel Nehalem processors of 4 cores, an L3 of 8 MB each; Java",
   .differs = "C written from the kernels' descriptions; items in phases where the thesis has "
