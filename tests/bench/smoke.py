@@ -56,6 +56,9 @@ EXPECTED = {
     'jacobi': NUMERIC,
     'lud': NUMERIC,
     'heat': NUMERIC,
+    'grande': {load: {'plain', 'work-stealing', 'places', '2 places', 'lock-free', 'default'}
+               for load in ('crypt A', 'lufact B', 'sor A', 'series A', 'sparsematmult A', 'moldyn A',
+                            'montecarlo A', 'raytracer A')},
     'locks': {f'{kind}, {n} waiters': {'gmutex', 'lock:off', 'lock:always', 'lock:adaptive', 'lock:threads'}
               for kind in SECTIONS for n in (2, 4, 8, 16, 32, 64, 128)},
     'ping-pong': {'actors': MANY | {'gasyncqueue'}, 'ports': MANY},
@@ -80,6 +83,7 @@ COUNTS = {
     'jacobi': (['--size', '20', '--steps', '3', '--tile', '8'], {'1 worker': 9}),
     'lud': (['--size', '24', '--tile', '8'], {'2 workers': 1 + 4 + 4 + 1 + 2 + 1 + 1}),
     'heat': (['--size', '7', '--steps', '5', '--tile', '3'], {'2 workers': 15}),
+    'grande': ([], {'crypt A': 2 * 64, 'sor A': 200 * 14, 'moldyn A': 150 * 16, 'raytracer A': 32}),
     'locks': (['--items', '300'], {'single_ctr, 2 waiters': 300, 'multiple_fifo, 128 waiters': 256}),
     'ping-pong': (['--items', '5'], {'actors': 5, 'ports': 5}),
     'fan-in': (['--items', '16'], {'actors': 16, 'ports': 16}),
@@ -175,7 +179,7 @@ def test_compare():
         return
     names = {result['workload'] for result in report['results']}
     # Containers, locks and round trips have names of their own, of which none was chosen.
-    check(names == set(EXPECTED) - {'queues', 'locks', 'round-trip', 'no-hints'}, 'compare runs what the chosen can run',
+    check(names == set(EXPECTED) - {'queues', 'locks', 'round-trip', 'no-hints', 'grande'}, 'compare runs what the chosen can run',
           sorted(names))
     verdicts = {goal['reached'] for goal in report['goals']}
     check(verdicts <= {'yes', 'NO', 'shown', 'unknown'} and len(report['goals']) > 15,
@@ -188,7 +192,7 @@ def test_compare():
 
 
 # What a row of the papers runs, at least, and how many published figures stand beside it.
-ROWS = {'A7': ('recursive', 4), 'B3': ('no-hints', 6)}
+ROWS = {'A7': ('recursive', 4), 'B3': ('no-hints', 6), 'B13': ('grande', 16)}
 
 
 def broken_figure(result):
@@ -347,6 +351,8 @@ def test_options():
     refused('steal policy knows no', 'recursive', '--only', 'places:steal=nearest')
     refused('must be a number', 'recursive', '--only', 'places:steal=random+cap=0')
     refused('has no setting', 'recursive', '--only', 'lock-free:steal=random')
+    refused('choose 1 for size A', 'grande', '--size', '3')
+    refused('has no “onetbb”; there are work-stealing', 'grande', '--only', 'onetbb')
     refused('can run fib', 'fib', '--only', 'gthreadpool')
     refused('exclude each other', 'recursive', '--json', '--csv')
     refused('neither in .svg nor in .png', 'recursive', '--chart', 'x.pdf')

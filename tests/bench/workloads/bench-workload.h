@@ -47,6 +47,7 @@ typedef struct
   ROW (jacobi)               \
   ROW (lud)                  \
   ROW (heat)                 \
+  ROW (grande)               \
   ROW (locks)                \
   ROW (ping_pong)            \
   ROW (fan_in)               \
