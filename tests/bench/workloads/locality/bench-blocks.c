@@ -119,11 +119,11 @@ bench_blocks_index (guint n, guint row, guint column)
 
   for (; n > BENCH_BLOCK; n /= 2)
     {
-      guint half = n / 2;
+      guint half = n / 2, below = row >= half, beside = column >= half;
 
-      at += (gsize) (2 * (row >= half) + (column >= half)) * half * half;
-      row %= half;
-      column %= half;
+      at += (gsize) (2 * below + beside) * half * half;
+      row -= below * half;
+      column -= beside * half;
     }
 
   return at + (gsize) row * BENCH_BLOCK + column;

@@ -314,9 +314,11 @@ plan (BenchResult *result, const BenchOptions *options, GError **error)
 }
 
 static const BenchPublished published[] = {
-  { "the other placements against the best: the worst here", "sort", "worst", 10, 10 },
-  { "the same, ignorant", "sort", "ignorant", 10, 10 },
-  { "the same, ignorant as LASSI dealt it", "sort", "ignorant, dealt", 10, 10 },
+  { "worst over best", "sort", "worst", 10, 10 },
+  { "ignorant over best", "sort", "ignorant", 10, 10 },
+  { "ignorant as LASSI dealt over best", "sort", "ignorant, dealt", 10, 10 },
+  { "L3 read hits of the best, times those of others", NULL, NULL, 1.02, 1.02 },
+  { "L3 read misses of others, times those of the best", NULL, NULL, 1.07, 1.07 },
   { NULL },
 };
 
