@@ -36,6 +36,18 @@ CONTAINERS = {
 # a second a load; external and recursive make the same calls of it in fewer loads.
 ONLY = [word for name in sorted(BASE | GLIB) for word in ('--only', name)]
 
+# Placements: what hints may be worth. The loads of the Cache Stress Test.
+PLACED = {'best', 'worst', 'ignorant'}
+STRESS = [f'{order}, {how}' for order in ('in order', 'linked') for how in ('at once', 'by turns')]
+LOCALITY = {
+    'cache-latency': {'4 KiB': {'chase', 'stream'}},
+    'cache-threads': {load: PLACED | {'random'} for load in STRESS},
+    'cache-intervals': {load: PLACED | {'random', 'best, strict', 'worst, strict', 'ignorant, dealt'}
+                        for load in STRESS},
+    'merge-sort': {'sort': PLACED | {'best, strict', 'worst, strict', 'ignorant, dealt'}},
+    'block-matrix': {'product': PLACED | {'best, strict', 'worst, strict', 'ignorant, dealt'}},
+}
+
 SECTIONS = ('single_ctr', 'multiple_ctr', 'doubly_list', 'prod_cons', 'affinity', 'mlt_ctr_mlt_lock',
             'multiple_fifo')
 
@@ -68,6 +80,7 @@ EXPECTED = {
     'queues': {f'{how}, {n} thread{"s" if n > 1 else ""}': who
                for n in (1, 2, 4) for how, who in CONTAINERS.items()} | {'steal': CONTAINERS['deque']},
 }
+EXPECTED.update(LOCALITY)
 # Items of a run where the size is given: (options, {load: items}).
 COUNTS = {
     'recursive': (['--outer', '3', '--inner', '5'], {'items': 18, 'messages': 18}),
@@ -90,6 +103,11 @@ COUNTS = {
     'ring': (['--items', '7'], {'actors': 7}),
     'coordinate': (['--items', '8'], {'arbiter': 8, 'exclusive receiver': 8}),
     'queues': (['--items', '30'], {'shared, 2 threads': 60, 'steal': 30, 'deque, 4 threads': 60}),
+    'cache-latency': (['--items', '1024'], {'4 KiB': 1024}),
+    'cache-threads': (['--places', '2', '--steps', '3'], {'linked, by turns': 48, 'in order, at once': 48}),
+    'cache-intervals': (['--places', '2', '--steps', '3'], {'linked, by turns': 48, 'in order, at once': 48}),
+    'merge-sort': (['--places', '2', '--items', '1000', '--tile', '7'], {'sort': 1000}),
+    'block-matrix': (['--places', '2', '--size', '256', '--tile', '64'], {'product': 64 + 4 + 32}),
 }
 
 results = []
@@ -179,7 +197,8 @@ def test_compare():
         return
     names = {result['workload'] for result in report['results']}
     # Containers, locks and round trips have names of their own, of which none was chosen.
-    check(names == set(EXPECTED) - {'queues', 'locks', 'round-trip', 'no-hints', 'grande'}, 'compare runs what the chosen can run',
+    check(names == set(EXPECTED) - set(LOCALITY) - {'queues', 'locks', 'round-trip', 'no-hints', 'grande'},
+          'compare runs what the chosen can run',
           sorted(names))
     verdicts = {goal['reached'] for goal in report['goals']}
     check(verdicts <= {'yes', 'NO', 'shown', 'unknown'} and len(report['goals']) > 15,

@@ -55,7 +55,12 @@ typedef struct
   ROW (coordinate)           \
   ROW (queues)               \
   ROW (daemon)               \
-  ROW (backlog)
+  ROW (backlog)              \
+  ROW (cache_latency)        \
+  ROW (cache_threads)        \
+  ROW (cache_intervals)      \
+  ROW (merge_sort)           \
+  ROW (block_matrix)
 
 #define BENCH_WORKLOAD_DECLARE(name) extern const BenchWorkload bench_workload_##name;
 BENCH_WORKLOADS (BENCH_WORKLOAD_DECLARE)
