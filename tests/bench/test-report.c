@@ -30,7 +30,10 @@ TEST (a_row_is_found_in_whatever_case_and_rows_are_listed_once_in_order)
     {
       const char *before = g_ptr_array_index (rows, i - 1), *row = g_ptr_array_index (rows, i);
 
-      ck_assert (before[0] < row[0] || (before[0] == row[0] && atoi (before + 1) < atoi (row + 1)));
+      ck_assert (
+          before[0] < row[0]
+          || (before[0] == row[0]
+              && g_ascii_strtoll (before + 1, NULL, 10) < g_ascii_strtoll (row + 1, NULL, 10)));
     }
 }
 

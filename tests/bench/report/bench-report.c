@@ -123,7 +123,11 @@ print_workload (const BenchWorkload *workload)
 {
   const BenchFigure *figure = workload->figure;
 
-  g_print ("\n%s: %s (%s)\n", figure->row, figure->title, workload->name);
+  g_autofree char *title = g_strdup_printf ("%s: %s (%s)", figure->row, figure->title,
+                                            workload->name);
+
+  g_print ("\n");
+  bench_text_print (title, "", 0);
   bench_text_print (figure->source, "", 2);
 }
 
