@@ -151,6 +151,7 @@ TEST (ours_is_unknown_if_it_took_no_part_or_would_be_compared_with_itself)
 
       ck_assert_str_eq (median, "-");
       ck_assert_str_eq (interval, "-");
+      ck_assert_int_eq (*ours.unit == '\0', ours.series == NULL);
     }
 }
 

@@ -72,9 +72,12 @@ bench_published_find (const BenchPublished *self, const BenchResult *result)
                      .digits = 2,
                      .factor = 1 };
 
-  if (ours.series != NULL && is_of_sample (self, ours.series))
+  /* Without a series of ours the unit is not known. */
+  if (ours.series == NULL)
+    ours.unit = "";
+  else if (is_of_sample (self, ours.series))
     take_sample (&ours);
-  else if (ours.series != NULL)
+  else
     take_comparison (&ours,
                      self->base != NULL ? find_series (result, self->load, self->base)
                                         : ours.series->base,
