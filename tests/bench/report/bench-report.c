@@ -369,7 +369,7 @@ bench_report_print (const BenchReport *self)
   if (self->options->quick)
     g_print ("quick sizes, which show that results are right, and nothing of speed\n");
   for (guint i = 0; i < self->failures->len; i++)
-    g_print ("not measured: %s\n", (const char *) g_ptr_array_index (self->failures, i));
+    print_labelled ("Not measured: ", g_ptr_array_index (self->failures, i));
   for (guint i = 0; i < self->results->len; i++)
     print_result (g_ptr_array_index (self->results, i));
   if (self->goals != NULL)
