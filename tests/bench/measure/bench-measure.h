@@ -278,6 +278,7 @@ typedef struct
   guint rounds;
   const char *item;    /* what one of its items is called: "item", "task" */
   const char *x_label; /* of the chart, where loads lie on an axis; or NULL */
+  gdouble seconds;     /* that all of it took */
   GPtrArray *series;
   GArray *trials;
   GPtrArray *owned; /* what the trials use */

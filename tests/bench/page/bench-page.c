@@ -218,9 +218,10 @@ append_table (GString *out, JsonObject *result)
 
   g_string_append_printf (out,
                           "<details><summary>All %u series (workers: %.0f, rounds: "
-                          "%.0f)</summary><p class=\"dim\">",
+                          "%.0f, %.0f s)</summary><p class=\"dim\">",
                           bench_json_length (series), bench_json_number (result, "workers"),
-                          bench_json_number (result, "rounds"));
+                          bench_json_number (result, "rounds"),
+                          fmax (bench_json_number (result, "seconds"), 0));
   bench_svg_append_text (out, or_dash (bench_json_text (result, "title")));
   g_string_append (out, "</p><div class=\"scroll\"><table><tr><th>load</th><th>contender</th>"
                         "<th>unit</th><th>median</th><th>from</th><th>to (95 %)</th>"

@@ -312,6 +312,8 @@ print_result (const BenchResult *result)
       last = series;
     }
   print_counts (result);
+  if (workload != NULL && workload->figure != NULL)
+    g_print ("\nmeasured in %.1f s\n", result->seconds);
 }
 
 static void
