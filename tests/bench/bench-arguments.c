@@ -36,13 +36,19 @@ describe (void)
       "Contenders run in turn, round by round, so that what disturbs the machine\n"
       "disturbs all of them. Every run is checked: an item that was not executed, or a\n"
       "wrong result, is an error.\n"
-      "\nExit status: 0 done, 1 a run or its check failed, 2 the arguments are wrong.\n"
+      "\niris-bench diff A.json B.json says what really differs between two reports;\n"
+      "iris-bench chart FILE.json -o FILE.svg|png|html draws a saved one.\n"
+      "\nExit status: 0 done, 1 a run or its check failed, 2 the arguments are wrong,\n"
+      "3 diff saw a difference.\n"
       "\nExamples:\n"
       "  iris-bench recursive --workers 2 --rounds 21\n"
       "  iris-bench external --only work-stealing --only gthreadpool --chart ext.svg\n"
       "  iris-bench compare --json > all.json\n"
       "  iris-bench daemon --rounds 5 --only durable --only relaxed\n"
-      "  iris-bench paper B9 B10\n"
+      "  iris-bench paper B3\n"
+      "  iris-bench paper all --report papers\n"
+      "  iris-bench recursive --workers 1,2,4 --chart sweep.svg\n"
+      "  iris-bench diff before.json after.json\n"
       "  iris-bench chart all.json -o all.svg\n",
       "compare", "paper", contenders);
 
@@ -73,11 +79,12 @@ bench_arguments_parse (BenchArguments *a, int *argc, char ***argv, GError **erro
     { "child", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &a->child, NULL, NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &a->json, "Print JSON, with every sample", NULL },
     { "csv", 0, 0, G_OPTION_ARG_NONE, &a->csv, "Print CSV, a line for each contender", NULL },
-    { "chart", 0, 0, G_OPTION_ARG_FILENAME, &a->chart, "Draw a chart too (needs gnuplot)",
-      "FILE.svg|png" },
+    { "chart", 0, 0, G_OPTION_ARG_FILENAME, &a->chart, "Draw a chart too: .svg, .png or .html",
+      "FILE" },
     { "report", 0, 0, G_OPTION_ARG_FILENAME, &a->report, "Write a page with charts, JSON and CSV",
       "DIR" },
-    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &a->output, "chart: where it goes", "FILE.svg|png" },
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &a->output, "chart: FILE.svg, .png or .html",
+      "FILE" },
     { "scale", 0, 0, G_OPTION_ARG_DOUBLE, &a->scale, "Sizes times this", "FACTOR" },
     { "outer", 0, 0, G_OPTION_ARG_INT, &a->outer, "recursive: items from outside (1000)", "N" },
     { "inner", 0, 0, G_OPTION_ARG_INT, &a->inner, "recursive: items that each makes (1000)", "N" },

@@ -250,6 +250,14 @@ def test_paper():
     check(done.returncode == 0 and 'Vacation!' in done.stdout and 'published' in done.stdout
           and done.stdout.index('recursive:') < done.stdout.index('no-hints:'),
           'rows can be chosen, and print their figures', done.stdout + done.stderr)
+    done = run('paper', 'A7', 'B3', '--quick', '--only', 'places', '--places', 'nonsense', '--json')
+    failures = json.loads(done.stdout)['failures']
+    check(done.returncode == 1 and len(failures) == 2 and all('is no level' in why for why in failures)
+          and '2 of the workloads failed' in done.stderr,
+          'a workload that cannot run is named in the report, and costs the others nothing', done.stdout + done.stderr)
+    done = run('paper', 'A7', 'B3', '--quick', '--only', 'default', '--json')
+    check(done.returncode == 0 and [result['workload'] for result in json.loads(done.stdout)['results']] == ['recursive'],
+          'of the rows those run that the chosen contenders can run', done.stderr)
     done = run('paper')
     rows = {row for result in report['results'] for row in result['figure']['row'].split()}
     check(done.returncode == 0 and all(row in done.stdout for row in rows), 'paper alone lists the rows', done.stdout)

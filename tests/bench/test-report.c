@@ -30,7 +30,10 @@ TEST (a_row_is_found_in_whatever_case_and_rows_are_listed_once_in_order)
     {
       const char *before = g_ptr_array_index (rows, i - 1), *row = g_ptr_array_index (rows, i);
 
-      ck_assert (before[0] < row[0] || (before[0] == row[0] && atoi (before + 1) < atoi (row + 1)));
+      ck_assert (
+          before[0] < row[0]
+          || (before[0] == row[0]
+              && g_ascii_strtoll (before + 1, NULL, 10) < g_ascii_strtoll (row + 1, NULL, 10)));
     }
 }
 
@@ -148,6 +151,7 @@ TEST (ours_is_unknown_if_it_took_no_part_or_would_be_compared_with_itself)
 
       ck_assert_str_eq (median, "-");
       ck_assert_str_eq (interval, "-");
+      ck_assert_int_eq (*ours.unit == '\0', ours.series == NULL);
     }
 }
 

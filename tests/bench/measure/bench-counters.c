@@ -2,8 +2,8 @@
  *
  * Counters of the processor and the kernel over all threads of a run.
  *
- * Inheritance makes the kernel switch events with each thread, about a microsecond a switch where
- * they are the hardware's, so they are open only where they were asked for.
+ * Inheritance makes the kernel switch events with each thread, which runs of short waits would
+ * measure, so they are open only where they were asked for.
  */
 #include "tests/bench/measure/bench-counters.h"
 

@@ -226,6 +226,8 @@ void bench_series_compare (BenchSeries *self, const BenchSeries *base, BenchRela
 void bench_series_add (BenchSeries *self, gdouble sample);
 void bench_series_add_counts (BenchSeries *self, BenchCounts counts);
 BenchSummary bench_series_summary (const BenchSeries *self);
+/* What the comparison says of each round: (element-type gdouble). */
+GArray *bench_series_compare_all (const BenchSeries *self);
 BenchSummary bench_series_compared (const BenchSeries *self);
 BenchEstimate bench_series_estimate (const BenchSeries *self);
 /* What the comparison says; the best rounds of both are compared by their means. */
@@ -276,6 +278,7 @@ typedef struct
   guint rounds;
   const char *item;    /* what one of its items is called: "item", "task" */
   const char *x_label; /* of the chart, where loads lie on an axis; or NULL */
+  gdouble seconds;     /* that all of it took */
   GPtrArray *series;
   GArray *trials;
   GPtrArray *owned; /* what the trials use */

@@ -85,9 +85,8 @@ compare_samples (const BenchSeries *self, gdouble mine, gdouble base)
     }
 }
 
-/* Sample by sample. */
-static GArray *
-compare_all (const BenchSeries *self)
+GArray *
+bench_series_compare_all (const BenchSeries *self)
 {
   GArray *numbers = g_array_new (FALSE, FALSE, sizeof (gdouble));
   guint n = self->base != NULL ? MIN (self->samples->len, self->base->samples->len) : 0;
@@ -106,7 +105,7 @@ compare_all (const BenchSeries *self)
 BenchSummary
 bench_series_compared (const BenchSeries *self)
 {
-  g_autoptr (GArray) numbers = compare_all (self);
+  g_autoptr (GArray) numbers = bench_series_compare_all (self);
 
   return bench_summarize (numbers);
 }
@@ -132,7 +131,7 @@ bench_series_estimate (const BenchSeries *self)
 BenchEstimate
 bench_series_estimate_compared (const BenchSeries *self)
 {
-  g_autoptr (GArray) numbers = compare_all (self);
+  g_autoptr (GArray) numbers = bench_series_compare_all (self);
   gdouble best = NAN;
 
   if (self->base != NULL)

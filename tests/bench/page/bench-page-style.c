@@ -74,6 +74,7 @@ const char bench_page_style[] =
     "font-variant-numeric:tabular-nums;width:100%}th,td{padding:3px 12px 3px 0;text-align:right;"
     "white-space:nowrap;border-bottom:1px solid var(--line)}th{color:var(--dim);font-weight:500}"
     "th:nth-child(-n+2),td:nth-child(-n+2){text-align:left}\n"
+    "@media(max-width:600px){.nums{grid-template-columns:1fr 1fr;gap:2px 12px}}\n"
     "@media print{body{background:#fff}details{display:none}}\n";
 
 const char bench_page_method[] =

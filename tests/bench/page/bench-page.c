@@ -50,7 +50,7 @@ write_range (JsonObject *published, const char *low_name, const char *high_name)
   if (g_str_equal (from, to))
     return g_strconcat (to, unit, NULL);
 
-  return g_strconcat (from, "–", to, unit, NULL);
+  return g_strconcat (from, low < 0 ? " to " : "–", to, unit, NULL);
 }
 
 static void
@@ -218,9 +218,10 @@ append_table (GString *out, JsonObject *result)
 
   g_string_append_printf (out,
                           "<details><summary>All %u series (workers: %.0f, rounds: "
-                          "%.0f)</summary><p class=\"dim\">",
+                          "%.0f, %.0f s)</summary><p class=\"dim\">",
                           bench_json_length (series), bench_json_number (result, "workers"),
-                          bench_json_number (result, "rounds"));
+                          bench_json_number (result, "rounds"),
+                          fmax (bench_json_number (result, "seconds"), 0));
   bench_svg_append_text (out, or_dash (bench_json_text (result, "title")));
   g_string_append (out, "</p><div class=\"scroll\"><table><tr><th>load</th><th>contender</th>"
                         "<th>unit</th><th>median</th><th>from</th><th>to (95 %)</th>"
@@ -313,7 +314,17 @@ is_first_of_workload (JsonArray *results, guint index)
 
 /* --- the head --------------------------------------------------------------------------------- */
 
-/* What is best known of a figure: its first number of ours. */
+/* What says most of a figure: a comparison, with a published number beside it. */
+static guint
+telling (JsonObject *published)
+{
+  if (!isfinite (bench_json_number (published, "median")))
+    return 0;
+
+  return 1 + 2 * isfinite (bench_json_number (published, "published_low"))
+         + (g_strcmp0 (bench_json_text (published, "unit"), " s") != 0);
+}
+
 static void
 append_tile (GString *out, JsonObject *result)
 {
@@ -323,11 +334,9 @@ append_tile (GString *out, JsonObject *result)
 
   if (figure == NULL)
     return;
-  for (guint i = bench_json_length (all); i > 0; i--)
-    if (isfinite (bench_json_number (bench_json_object_at (all, i - 1), "median"))
-        && (shown == NULL
-            || g_strcmp0 (bench_json_text (bench_json_object_at (all, i - 1), "unit"), " s") != 0))
-      shown = bench_json_object_at (all, i - 1);
+  for (guint i = 0; i < bench_json_length (all); i++)
+    if (telling (bench_json_object_at (all, i)) > telling (shown))
+      shown = bench_json_object_at (all, i);
   append_element (out, "<a class=\"tile\" href=\"#", bench_json_text (result, "workload"), "\">");
   append_element (out, "<span class=\"row\">", bench_json_text (figure, "row"), "</span>");
   append_element (out, "<b>", bench_json_text (figure, "title"), "</b>");

@@ -173,29 +173,40 @@ choose_step (gdouble range)
   return power * (times > 5 ? 10 : times > 2 ? 5 : times > 1 ? 2 : 1);
 }
 
+/* Powers of ten, and between few of them also 2 and 5 times these. */
+static void
+add_powers (GArray *ticks, const BenchScale *scale)
+{
+  static const gdouble times[] = { 1, 2, 5 };
+  guint n = scale->to / scale->from > MANY_POWERS ? 1 : G_N_ELEMENTS (times);
+  gint first = (gint) floor (log10 (scale->from)), last = (gint) floor (log10 (scale->to));
+
+  for (gint power = first; power <= last; power++)
+    for (guint i = 0; i < n; i++)
+      {
+        gdouble tick = pow (10, power) * times[i];
+
+        if (tick >= scale->from && tick <= scale->to)
+          g_array_append_val (ticks, tick);
+      }
+}
+
 static GArray *
 choose_ticks (const BenchScale *scale)
 {
-  static const gdouble times[] = { 1, 2, 5 };
   GArray *ticks = g_array_new (FALSE, FALSE, sizeof (gdouble));
   gdouble step = choose_step (scale->to - scale->from);
 
-  if (!scale->is_log)
-    for (gdouble n = ceil (scale->from / step); n * step <= scale->to; n++)
-      {
-        gdouble tick = n * step;
-
-        g_array_append_val (ticks, tick);
-      }
+  if (scale->is_log)
+    add_powers (ticks, scale);
   else
-    for (gdouble power = pow (10, floor (log10 (scale->from))); power <= scale->to; power *= 10)
-      for (guint i = 0; i < (scale->to / scale->from > MANY_POWERS ? 1 : G_N_ELEMENTS (times)); i++)
-        {
-          gdouble tick = power * times[i];
+    for (gint i = 0; i <= 2 * TICKS; i++)
+      {
+        gdouble tick = (ceil (scale->from / step) + i) * step;
 
-          if (tick >= scale->from && tick <= scale->to)
-            g_array_append_val (ticks, tick);
-        }
+        if (tick <= scale->to)
+          g_array_append_val (ticks, tick);
+      }
 
   return ticks;
 }

@@ -112,9 +112,9 @@ show_series (JsonObject *series, const char *show, const char *item)
                                    : (Shown){ series, 1e6, g_strdup ("latency, µs"), TRUE };
 
   return (Shown){ series, 1,
-                  g_strdup (g_strcmp0 (unit, "%") == 0   ? "processor use, %"
+                  g_strdup (g_strcmp0 (unit, "%") == 0   ? "percent"
                             : g_strcmp0 (unit, "B") == 0 ? "bytes"
-                                                         : "wake-ups per s") };
+                                                         : "per second") };
 }
 
 /* "2 workers", of workloads that have a load for each number. */

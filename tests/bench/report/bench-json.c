@@ -164,6 +164,7 @@ add_result (JsonBuilder *builder, const BenchResult *result)
   add_count (builder, "rounds", result->rounds);
   add_string (builder, "item", result->item);
   add_string (builder, "x_label", result->x_label);
+  add_number (builder, "seconds", result->seconds);
   if (workload != NULL && workload->figure != NULL)
     add_figure (builder, workload->figure, result);
   json_builder_set_member_name (builder, "series");

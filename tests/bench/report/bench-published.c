@@ -55,6 +55,14 @@ take_comparison (BenchOurs *self, const BenchSeries *base, BenchCounter counter)
                                            : bench_series_compare_counts (&pair, counter);
 }
 
+/* What is compared with nothing, such as a share of time, stands for itself. */
+static gboolean
+is_of_sample (const BenchPublished *self, const BenchSeries *series)
+{
+  return self->is_sample
+         || (series->base == NULL && self->base == NULL && self->counter == BENCH_NO_COUNTER);
+}
+
 BenchOurs
 bench_published_find (const BenchPublished *self, const BenchResult *result)
 {
@@ -64,9 +72,12 @@ bench_published_find (const BenchPublished *self, const BenchResult *result)
                      .digits = 2,
                      .factor = 1 };
 
-  if (ours.series != NULL && self->is_sample)
+  /* Without a series of ours the unit is not known. */
+  if (ours.series == NULL)
+    ours.unit = "";
+  else if (is_of_sample (self, ours.series))
     take_sample (&ours);
-  else if (ours.series != NULL)
+  else
     take_comparison (&ours,
                      self->base != NULL ? find_series (result, self->load, self->base)
                                         : ours.series->base,

@@ -11,7 +11,7 @@ typedef struct
 {
   const BenchSeries *series; /* NULL: it took no part, or nothing of ours can be held against it */
   BenchEstimate ours;
-  const char *unit; /* "x", " %" */
+  const char *unit; /* "x", " %"; "": unknown */
   guint digits;     /* behind the point */
   gdouble factor;   /* from ours to what is written */
 } BenchOurs;

@@ -123,7 +123,11 @@ print_workload (const BenchWorkload *workload)
 {
   const BenchFigure *figure = workload->figure;
 
-  g_print ("\n%s: %s (%s)\n", figure->row, figure->title, workload->name);
+  g_autofree char *title = g_strdup_printf ("%s: %s (%s)", figure->row, figure->title,
+                                            workload->name);
+
+  g_print ("\n");
+  bench_text_print (title, "", 0);
   bench_text_print (figure->source, "", 2);
 }
 
@@ -308,6 +312,8 @@ print_result (const BenchResult *result)
       last = series;
     }
   print_counts (result);
+  if (workload != NULL && workload->figure != NULL)
+    g_print ("\nmeasured in %.1f s\n", result->seconds);
 }
 
 static void
@@ -365,7 +371,7 @@ bench_report_print (const BenchReport *self)
   if (self->options->quick)
     g_print ("quick sizes, which show that results are right, and nothing of speed\n");
   for (guint i = 0; i < self->failures->len; i++)
-    g_print ("not measured: %s\n", (const char *) g_ptr_array_index (self->failures, i));
+    print_labelled ("Not measured: ", g_ptr_array_index (self->failures, i));
   for (guint i = 0; i < self->results->len; i++)
     print_result (g_ptr_array_index (self->results, i));
   if (self->goals != NULL)

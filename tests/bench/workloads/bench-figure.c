@@ -5,8 +5,6 @@
 #include "tests/bench/workloads/bench-figure.h"
 #include "tests/bench/workloads/bench-workload.h"
 
-#include <stdlib.h>
-
 gboolean
 bench_figure_has_row (const BenchFigure *self, const char *row)
 {
@@ -25,7 +23,19 @@ compare_rows (gconstpointer a, gconstpointer b)
 {
   const char *x = *(const char *const *) a, *y = *(const char *const *) b;
 
-  return x[0] != y[0] ? x[0] - y[0] : atoi (x + 1) - atoi (y + 1);
+  return x[0] != y[0]
+             ? x[0] - y[0]
+             : (int) (g_ascii_strtoll (x + 1, NULL, 10) - g_ascii_strtoll (y + 1, NULL, 10));
+}
+
+/* By the first row of each. */
+static int
+compare_workloads (gconstpointer a, gconstpointer b)
+{
+  const BenchWorkload *x = *(const BenchWorkload *const *) a;
+  const BenchWorkload *y = *(const BenchWorkload *const *) b;
+
+  return compare_rows (&x->figure->row, &y->figure->row);
 }
 
 GPtrArray *
@@ -89,6 +99,7 @@ bench_figure_choose (const char *const *rows, GError **error)
   for (guint i = 0; (workload = bench_workload_nth (i)) != NULL; i++)
     if (workload->figure != NULL && is_chosen (workload->figure, rows))
       g_ptr_array_add (chosen, (gpointer) workload);
+  g_ptr_array_sort (chosen, compare_workloads);
 
   return g_steal_pointer (&chosen);
 }

@@ -40,7 +40,8 @@ gboolean bench_figure_has_row (const BenchFigure *self, const char *row);
 
 /*
  * The workloads (element-type BenchWorkload) that redo the rows, in whatever case they are written;
- * "all" is all of them. NULL, and an error that names the rows, if there is no such row.
+ * "all" is all of them; in the order of the rows. NULL, and an error that names the rows, if there
+ * is no such row.
  */
 GPtrArray *bench_figure_choose (const char *const *rows, GError **error);
 

@@ -43,6 +43,7 @@ BenchResult *
 bench_workload_run (const BenchWorkload *self, const BenchOptions *options, GError **error)
 {
   g_autoptr (BenchResult) result = bench_result_new (self->name, options);
+  gint64 begin = bench_now ();
 
   result->x_label = self->x_label;
   if (self->item != NULL)
@@ -50,7 +51,9 @@ bench_workload_run (const BenchWorkload *self, const BenchOptions *options, GErr
   if (self->max_rounds > 0)
     result->rounds = MIN (result->rounds, self->max_rounds);
 
-  return self->plan (result, options, error) && bench_result_measure (result, error)
-             ? g_steal_pointer (&result)
-             : NULL;
+  if (!self->plan (result, options, error) || !bench_result_measure (result, error))
+    return NULL;
+  result->seconds = bench_seconds_since (begin);
+
+  return g_steal_pointer (&result);
 }
