@@ -24,7 +24,8 @@ SMALL = ['--rounds', str(ROUNDS), '--workers', '2', '--scale', '0.002', '--varia
 BASE = {'default', 'lock-free', 'work-stealing', 'places', 'main-context'}
 MANY = BASE - {'main-context'}
 GLIB = {'gthreadpool', 'gasyncqueue'}
-NUMERIC = {'sequential': {'plain'}, '1 worker': MANY | GLIB, '2 workers': MANY | GLIB}
+NUMERIC = {'sequential': {'plain'}, '1 worker': MANY | GLIB | {'fork-join'},
+           '2 workers': MANY | GLIB | {'fork-join'}}
 CONTAINERS = {
     'shared': {'gasyncqueue', 'gqueue+gmutex', 'queue', 'lfqueue', 'stack', 'ring'},
     'single-consumer': {'mpsc'},
@@ -37,6 +38,13 @@ ONLY = [word for name in sorted(BASE | GLIB) for word in ('--only', name)]
 
 SECTIONS = ('single_ctr', 'multiple_ctr', 'doubly_list', 'prod_cons', 'affinity', 'mlt_ctr_mlt_lock',
             'multiple_fifo')
+
+KERNELS = ('jacobi', 'lud', 'heat')
+PAPER = {'overhead', 'steals'}  # of the suite paper
+MEASURES = {'steals per task', 'steal rate'}  # in place of contenders
+STEALING = ('', ', steals per task', ', steal rate', ', steal overhead')
+CROSSED = {f'work-stealing:deque={deque},steal={amount}' for deque in ('split', 'chase-lev')
+           for amount in ('one', 'half')}
 
 # Which contenders must have taken part, at least, by load.
 EXPECTED = {
@@ -53,6 +61,12 @@ EXPECTED = {
     'jacobi': NUMERIC,
     'lud': NUMERIC,
     'heat': NUMERIC,
+    'overhead': {load: {'plain', 'fork-join', 'work-stealing', 'work-stealing:deque=chase-lev', 'default'}
+                 for load in ('tasks of 20 ns', *KERNELS)},
+    'steals': {load + measure: CROSSED | ({'fork-join'} if load != 'recursive' else set())
+               | ({'plain'} if load in KERNELS and not measure else set())
+               for load in (*KERNELS, 'fib', 'recursive') for measure in STEALING}
+              | {'correlation with steal overhead': MEASURES},
     'locks': {f'{kind}, {n} waiters': {'gmutex', 'lock:off', 'lock:always', 'lock:adaptive', 'lock:threads'}
               for kind in SECTIONS for n in (2, 4, 8, 16, 32, 64, 128)},
     'ping-pong': {'actors': MANY | {'gasyncqueue'}, 'ports': MANY},
@@ -75,6 +89,8 @@ COUNTS = {
     'jacobi': (['--size', '20', '--steps', '3', '--tile', '8'], {'1 worker': 9}),
     'lud': (['--size', '24', '--tile', '8'], {'2 workers': 1 + 4 + 4 + 1 + 2 + 1 + 1}),
     'heat': (['--size', '7', '--steps', '5', '--tile', '3'], {'2 workers': 15}),
+    'overhead': (['--items', '70'], {'tasks of 20 ns': 70}),
+    'steals': (['--outer', '3', '--inner', '5'], {'recursive': 18, 'recursive, steal rate': 0}),
     'locks': (['--items', '300'], {'single_ctr, 2 waiters': 300, 'multiple_fifo, 128 waiters': 256}),
     'ping-pong': (['--items', '5'], {'actors': 5, 'ports': 5}),
     'fan-in': (['--items', '16'], {'actors': 16, 'ports': 16}),
@@ -157,7 +173,7 @@ def test_workload(workload):
                  if s['load'] == load and s['contender'] != 'plain'}
         check(found == {items}, f'{workload}, {load}: {items} items', found)
     # The numbers are known to be right by now: of the table, one of iris's own and one peer show all.
-    some = {name for who in EXPECTED[workload].values() if who != {'plain'}
+    some = {name for who in EXPECTED[workload].values() if not who <= MEASURES | {'plain'}
             for name in (min(who - {'plain'}), *(who & {'gthreadpool'}))}
     done = run(workload, *SMALL, *options, *(word for name in sorted(some) for word in ('--only', name)))
     check(done.returncode == 0 and all(load in done.stdout for load in EXPECTED[workload]),
@@ -170,7 +186,7 @@ def test_compare():
         return
     names = {result['workload'] for result in report['results']}
     # Containers, locks and round trips have names of their own, of which none was chosen.
-    check(names == set(EXPECTED) - {'queues', 'locks', 'round-trip'}, 'compare runs what the chosen can run',
+    check(names == set(EXPECTED) - PAPER - {'queues', 'locks', 'round-trip'}, 'compare runs what the chosen can run',
           sorted(names))
     verdicts = {goal['reached'] for goal in report['goals']}
     check(verdicts <= {'yes', 'NO', 'shown', 'unknown'} and len(report['goals']) > 15,

@@ -24,14 +24,24 @@ typedef enum
 
 typedef struct _BenchEngine BenchEngine;
 
+/* What stealing came to in one run. Times are of all workers together, asleep excluded. */
+typedef struct
+{
+  gint64 steals;
+  gint64 searching_ns; /* without work, looking for some */
+  gint64 busy_ns;
+} BenchSteals;
+
 struct _BenchContender
 {
   char *name; /* "places:layout=shared" */
   const BenchEngine *engine;
-  guint can;       /* BenchCan: of what the engine can */
-  guint index;     /* which of the engine's contenders */
-  char **settings; /* iris: properties, "name=value"; or NULL */
-  char *places;    /* iris: see BenchOptions */
+  guint can;             /* BenchCan: of what the engine can */
+  guint index;           /* which of the engine's contenders */
+  char **settings;       /* iris: properties, "name=value"; or NULL */
+  char *places;          /* iris: see BenchOptions */
+  gboolean newest_first; /* of what an item pushed */
+  BenchSteals *steals;   /* iris: written by each run */
 };
 
 /*
@@ -77,10 +87,11 @@ struct _BenchEngine
                      guint workers,
                      gdouble *seconds,
                      GError **error);
-  void (*phases) (const BenchContender *self,
-                  const BenchPhases *phases,
-                  guint workers,
-                  gdouble *seconds);
+  gboolean (*phases) (const BenchContender *self,
+                      const BenchPhases *phases,
+                      guint workers,
+                      gdouble *seconds,
+                      GError **error);
   gboolean (*fib) (const BenchContender *self,
                    guint n,
                    guint workers,

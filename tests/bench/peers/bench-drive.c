@@ -120,6 +120,8 @@ bench_contender_spray (const BenchContender *self,
 
 /* --- tiles in phases -------------------------------------------------------------------------- */
 
+#define BEGIN G_MAXUINT /* in place of a tile */
+
 typedef struct _Walk Walk;
 
 typedef struct
@@ -132,6 +134,7 @@ struct _Walk
 {
   const BenchPhases *load;
   const BenchEngine *engine;
+  gboolean newest_first;
   gpointer handle;
   Tile *tiles; /* as many as the largest phase has */
   guint phase; /* written by the thread that ends a phase, before it pushes */
@@ -151,17 +154,24 @@ walk_begin_phase (Walk *self)
     }
   n = self->load->n_tiles (self->load->problem, self->phase);
   atomic_store_explicit (&self->n_left, n, memory_order_relaxed);
+  /* A thread alone runs them in the order of plain C: caches are filled for that. */
   for (guint i = 0; i < n; i++)
-    self->engine->push (self->handle, &self->tiles[i]);
+    self->engine->push (self->handle, &self->tiles[self->newest_first ? n - 1 - i : i]);
 }
 
-/* The thread that ends the last tile begins the next phase; no thread outside takes part. */
+/* The thread that ends the last tile begins the next phase. Only the item that begins the first one
+ * is pushed from outside. */
 static void
 walk_run_tile (gpointer data)
 {
   Tile *tile = data;
   Walk *self = tile->walk;
 
+  if (tile->tile == BEGIN)
+    {
+      walk_begin_phase (self);
+      return;
+    }
   self->load->tile (self->load->problem, self->phase, tile->tile);
   if (atomic_fetch_sub_explicit (&self->n_left, 1, memory_order_acq_rel) == 1)
     {
@@ -192,7 +202,8 @@ walk_generally (const BenchContender *self,
                 gdouble *seconds,
                 GError **error)
 {
-  Walk walk = { .load = phases, .engine = self->engine };
+  Walk walk = { .load = phases, .engine = self->engine, .newest_first = self->newest_first };
+  Tile first = { &walk, BEGIN };
   g_autofree Tile *tiles = tiles_new (&walk);
   gint64 begin;
 
@@ -203,7 +214,7 @@ walk_generally (const BenchContender *self,
   bench_gate_init (&walk.over);
 
   begin = bench_now ();
-  walk_begin_phase (&walk);
+  self->engine->push (walk.handle, &first);
   bench_gate_wait (&walk.over);
   *seconds = bench_seconds_since (begin);
   self->engine->close (walk.handle);
@@ -221,7 +232,6 @@ bench_contender_phases (const BenchContender *self,
 {
   if (self->engine->phases == NULL)
     return walk_generally (self, phases, workers, seconds, error);
-  self->engine->phases (self, phases, workers, seconds);
 
-  return TRUE;
+  return self->engine->phases (self, phases, workers, seconds, error);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * iris's fork and join as a contender: the recursion is written as calls that wait. The clock runs
- * from the first call to its return, on the worker; waking that worker is another load (wake).
+ * iris's fork and join as a contender: the recursion is written as calls that wait, and the tiles
+ * of a phase are a range that is halved. The clock runs from the first call to its return, on the
+ * worker; waking that worker is another load (wake).
  */
 #include "tests/bench/peers/bench-iris.h"
 
@@ -39,6 +40,26 @@ run_root (IrisForkJoin *fj, gpointer data)
   self->end = bench_now ();
 }
 
+/* Runs @func on a worker of a scheduler whose threads sleep. */
+static gboolean
+run_inside (const BenchContender *self,
+            guint workers,
+            IrisForkFunc func,
+            gpointer data,
+            GError **error)
+{
+  g_autoptr (IrisScheduler) scheduler = iris_wsscheduler_new_full (0, workers);
+
+  if (!bench_iris_start (scheduler, error))
+    return FALSE;
+  bench_iris_steals_begin (self, scheduler);
+  iris_fork_join_run (scheduler, func, data);
+  iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
+  bench_iris_steals_end (self, scheduler);
+
+  return TRUE;
+}
+
 static gboolean
 fork_join_fib (const BenchContender *self,
                guint n,
@@ -47,14 +68,60 @@ fork_join_fib (const BenchContender *self,
                gdouble *seconds,
                GError **error)
 {
-  g_autoptr (IrisScheduler) scheduler = iris_wsscheduler_new_full (0, workers);
   Root root = { .n = n };
 
-  if (!bench_iris_start (scheduler, error))
+  if (!run_inside (self, workers, run_root, &root, error))
     return FALSE;
-  iris_fork_join_run (scheduler, run_root, &root);
   *seconds = (root.end - root.begin) / 1e9;
   *value = root.value;
+
+  return TRUE;
+}
+
+/* --- tiles in phases -------------------------------------------------------------------------- */
+
+typedef struct
+{
+  const BenchPhases *load;
+  guint phase;
+  gint64 begin;
+  gint64 end;
+} Walk;
+
+static void
+run_tiles (IrisForkJoin *fj, gsize first, gsize end, gpointer data)
+{
+  const Walk *self = data;
+
+  for (gsize i = first; i < end; i++)
+    self->load->tile (self->load->problem, self->phase, (guint) i);
+}
+
+/* A fork for each tile but the first of a phase. */
+static void
+run_phases (IrisForkJoin *fj, gpointer data)
+{
+  Walk *self = data;
+  const BenchPhases *load = self->load;
+
+  self->begin = bench_now ();
+  for (self->phase = 0; self->phase < load->n_phases; self->phase++)
+    iris_fork_join_for (fj, 0, load->n_tiles (load->problem, self->phase), 1, run_tiles, self);
+  self->end = bench_now ();
+}
+
+static gboolean
+fork_join_phases (const BenchContender *self,
+                  const BenchPhases *phases,
+                  guint workers,
+                  gdouble *seconds,
+                  GError **error)
+{
+  Walk walk = { .load = phases };
+
+  if (!run_inside (self, workers, run_phases, &walk, error))
+    return FALSE;
+  *seconds = (walk.end - walk.begin) / 1e9;
 
   return TRUE;
 }
@@ -63,6 +130,7 @@ const BenchEngine bench_engine_fork_join = {
   .name = "fork-join",
   .summary = "iris: calls that are forked and joined, on a work-stealing scheduler",
   .kind = BENCH_IRIS,
-  .can = BENCH_CAN_FIB,
+  .can = BENCH_CAN_FIB | BENCH_CAN_PHASES,
+  .phases = fork_join_phases,
   .fib = fork_join_fib,
 };

@@ -68,6 +68,8 @@ typedef struct
   ROW (jacobi)               \
   ROW (lud)                  \
   ROW (heat)                 \
+  ROW (overhead)             \
+  ROW (steals)               \
   ROW (locks)                \
   ROW (ping_pong)            \
   ROW (fan_in)               \
