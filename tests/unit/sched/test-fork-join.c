@@ -330,6 +330,60 @@ START_TEST (waiting_runs_what_the_thief_has_forked)
 }
 END_TEST
 
+/* Both steals of a round: that of the idle worker, and that of the one that joins. */
+START_TEST (steals_of_a_join_are_counted)
+{
+  g_autoptr (IrisScheduler) scheduler = iris_wsscheduler_new_full (0, 2);
+  g_autoptr (IrisStats) stats = NULL;
+
+  for (guint i = 0; i < ROUNDS; i++)
+    ck_assert (iris_fork_join_run (scheduler, join_first, NULL));
+  iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
+  stats = iris_scheduler_get_stats (scheduler);
+  ck_assert_uint_eq (stats->total.steals, 2 * ROUNDS);
+  ck_assert_uint_eq (stats->total.stolen_inside, 2 * ROUNDS);
+  ck_assert_uint_ge (stats->total.steal_tries, 2 * ROUNDS);
+  ck_assert_uint_eq (stats->total.executed, 3 * ROUNDS);
+  ck_assert_uint_eq (stats->total.queued, 3 * ROUNDS);
+}
+END_TEST
+
+typedef struct
+{
+  IrisScheduler *scheduler;
+  guint64 searched_ns;
+} Search;
+
+static guint64
+get_searching (const Search *self)
+{
+  g_autoptr (IrisStats) stats = iris_scheduler_get_stats (self->scheduler);
+
+  return stats->workers[iris_worker_get_index (iris_worker_current ())].searching_ns;
+}
+
+/* The worker runs one item all the time, so it searches in the join alone. */
+static void
+join_and_look (IrisForkJoin *fj, gpointer data)
+{
+  Search *self = data;
+  guint64 before = get_searching (self);
+
+  join_first (fj, NULL);
+  self->searched_ns += get_searching (self) - before;
+}
+
+START_TEST (a_join_that_waits_searches)
+{
+  g_autoptr (IrisScheduler) scheduler = iris_wsscheduler_new_full (0, 2);
+  Search search = { scheduler, 0 };
+
+  for (guint i = 0; i < ROUNDS; i++)
+    ck_assert (iris_fork_join_run (scheduler, join_and_look, &search));
+  ck_assert_uint_gt (search.searched_ns, 0);
+}
+END_TEST
+
 static void
 sleep_through (IrisForkJoin *fj, gpointer data)
 {
@@ -556,6 +610,8 @@ main (void)
   tcase_add_loop_test (tcase, a_range_is_covered_once, 0, n);
   tcase_add_loop_test (tcase, thieves_get_all_that_a_busy_owner_has_forked, 1, n);
   tcase_add_test (tcase, waiting_runs_what_the_thief_has_forked);
+  tcase_add_test (tcase, steals_of_a_join_are_counted);
+  tcase_add_test (tcase, a_join_that_waits_searches);
   tcase_add_test (tcase, a_join_that_sleeps_is_woken_by_the_end);
   tcase_add_loop_test (tcase, a_million_forks_in_a_row_are_no_more_than_a_stack_holds, 0, n);
   tcase_add_loop_test (tcase, waiting_makes_no_stack_deeper_than_plain_recursion_and_its_waits, 1,

@@ -78,7 +78,8 @@ heat_row (gdouble *restrict to, const gdouble *from, gsize row, gsize plane, gsi
 BENCH_KERNEL
 sweep_cube (const Grid *self, guint step, guint first, guint end)
 {
-  gsize size = self->size, y = first % size, z = first / size;
+  guint y = first % self->size;
+  gsize size = self->size, z = first / self->size;
 
   for (guint i = first; i < end; i++)
     {
