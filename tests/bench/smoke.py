@@ -24,8 +24,9 @@ SMALL = ['--rounds', str(ROUNDS), '--workers', '2', '--scale', '0.002', '--varia
 BASE = {'default', 'lock-free', 'work-stealing', 'places', 'main-context'}
 MANY = BASE - {'main-context'}
 GLIB = {'gthreadpool', 'gasyncqueue'}
-NUMERIC = {'sequential': {'plain'}, '1 worker': MANY | GLIB | {'fork-join'},
-           '2 workers': MANY | GLIB | {'fork-join'}}
+FORKS = {'fork-join', 'fork-join-for'}
+NUMERIC = {'sequential': {'plain'}, '1 worker': MANY | GLIB | FORKS,
+           '2 workers': MANY | GLIB | FORKS}
 CONTAINERS = {
     'shared': {'gasyncqueue', 'gqueue+gmutex', 'queue', 'lfqueue', 'stack', 'ring'},
     'single-consumer': {'mpsc'},
@@ -61,9 +62,9 @@ EXPECTED = {
     'jacobi': NUMERIC,
     'lud': NUMERIC,
     'heat': NUMERIC,
-    'overhead': {load: {'plain', 'fork-join', 'work-stealing', 'work-stealing:deque=chase-lev', 'default'}
+    'overhead': {load: {'plain', 'work-stealing', 'work-stealing:deque=chase-lev', 'default'} | FORKS
                  for load in ('tasks of 20 ns', *KERNELS)},
-    'steals': {load + measure: CROSSED | ({'fork-join'} if load != 'recursive' else set())
+    'steals': {load + measure: CROSSED | ({'fork-join'} if load == 'fib' else FORKS if load in KERNELS else set())
                | ({'plain'} if load in KERNELS and not measure else set())
                for load in (*KERNELS, 'fib', 'recursive') for measure in STEALING}
               | {'correlation with steal overhead': MEASURES},

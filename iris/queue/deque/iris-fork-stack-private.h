@@ -174,6 +174,17 @@ void iris_fork_stack_run (IrisForkStack *self, IrisForkJoin *slot);
 bool iris_fork_stack_has_work (IrisForkStack *self);
 bool iris_fork_stack_ask (IrisForkStack *self);
 
+/* Owner. Whether a fork is of use now: a thread asks, or no task is left to be stolen. A hint that
+ * decides on nothing else, hence relaxed. At the edge a flag is set. */
+static inline bool
+iris_fork_stack_wants_fork (IrisForkJoin *fj)
+{
+  uint32_t word = (uint32_t) iris_fork_load (&fj->ends->word, memory_order_relaxed);
+  uint32_t top = word & ((1u << IRIS_FORK_BITS) - 1);
+
+  return (word & IRIS_FORK_FLAGS) != 0 || (top + 1) << IRIS_FORK_BITS == fj->bound;
+}
+
 /* The owner's handle. */
 static inline IrisForkJoin *
 iris_fork_stack_get_handle (IrisForkStack *self)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* What is ours, and no scheduler. */
-static const BenchEngine *const others[] = { &bench_engine_fork_join };
+static const BenchEngine *const others[] = { &bench_engine_fork_join, &bench_engine_fork_join_for };
 
 static const BenchEngine *const peers[] = {
   &bench_engine_gthreadpool, &bench_engine_gasyncqueue,

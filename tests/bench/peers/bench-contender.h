@@ -102,6 +102,7 @@ struct _BenchEngine
 
 extern const BenchEngine bench_engine_iris;
 extern const BenchEngine bench_engine_fork_join;
+extern const BenchEngine bench_engine_fork_join_for;
 extern const BenchEngine bench_engine_gthreadpool;
 extern const BenchEngine bench_engine_gasyncqueue;
 #ifdef HAVE_LIBDEX

@@ -83,13 +83,39 @@ fork_join_fib (const BenchContender *self,
 typedef struct
 {
   const BenchPhases *load;
+  void (*run) (IrisForkJoin *fj, guint n_tiles, gpointer walk); /* one phase */
   guint phase;
   gint64 begin;
   gint64 end;
 } Walk;
 
+/* A fork for each tile but the first of a phase. */
+IRIS_FORKABLE_VOID_3 (tiles, guint, guint, Walk *);
+
 static void
-run_tiles (IrisForkJoin *fj, gsize first, gsize end, gpointer data)
+tiles (IrisForkJoin *fj, guint first, guint end, Walk *self)
+{
+  IrisForkTask rest;
+  guint middle = first + (end - first) / 2;
+
+  if (end - first == 1)
+    {
+      self->load->tile (self->load->problem, self->phase, first);
+      return;
+    }
+  tiles_fork (&fj, &rest, middle, end, self);
+  tiles (fj, first, middle, self);
+  tiles_join (&fj, &rest);
+}
+
+static void
+run_forked (IrisForkJoin *fj, guint n_tiles, gpointer walk)
+{
+  tiles (fj, 0, n_tiles, walk);
+}
+
+static void
+run_part (IrisForkJoin *fj, gsize first, gsize end, gpointer data)
 {
   const Walk *self = data;
 
@@ -97,7 +123,12 @@ run_tiles (IrisForkJoin *fj, gsize first, gsize end, gpointer data)
     self->load->tile (self->load->problem, self->phase, (guint) i);
 }
 
-/* A fork for each tile but the first of a phase. */
+static void
+run_for (IrisForkJoin *fj, guint n_tiles, gpointer walk)
+{
+  iris_fork_join_for (fj, 0, n_tiles, 1, run_part, walk);
+}
+
 static void
 run_phases (IrisForkJoin *fj, gpointer data)
 {
@@ -106,8 +137,22 @@ run_phases (IrisForkJoin *fj, gpointer data)
 
   self->begin = bench_now ();
   for (self->phase = 0; self->phase < load->n_phases; self->phase++)
-    iris_fork_join_for (fj, 0, load->n_tiles (load->problem, self->phase), 1, run_tiles, self);
+    self->run (fj, load->n_tiles (load->problem, self->phase), self);
   self->end = bench_now ();
+}
+
+static gboolean
+time_phases (const BenchContender *self,
+             Walk *walk,
+             guint workers,
+             gdouble *seconds,
+             GError **error)
+{
+  if (!run_inside (self, workers, run_phases, walk, error))
+    return FALSE;
+  *seconds = (walk->end - walk->begin) / 1e9;
+
+  return TRUE;
 }
 
 static gboolean
@@ -117,13 +162,21 @@ fork_join_phases (const BenchContender *self,
                   gdouble *seconds,
                   GError **error)
 {
-  Walk walk = { .load = phases };
+  Walk walk = { .load = phases, .run = run_forked };
 
-  if (!run_inside (self, workers, run_phases, &walk, error))
-    return FALSE;
-  *seconds = (walk.end - walk.begin) / 1e9;
+  return time_phases (self, &walk, workers, seconds, error);
+}
 
-  return TRUE;
+static gboolean
+fork_join_for_phases (const BenchContender *self,
+                      const BenchPhases *phases,
+                      guint workers,
+                      gdouble *seconds,
+                      GError **error)
+{
+  Walk walk = { .load = phases, .run = run_for };
+
+  return time_phases (self, &walk, workers, seconds, error);
 }
 
 const BenchEngine bench_engine_fork_join = {
@@ -133,4 +186,12 @@ const BenchEngine bench_engine_fork_join = {
   .can = BENCH_CAN_FIB | BENCH_CAN_PHASES,
   .phases = fork_join_phases,
   .fib = fork_join_fib,
+};
+
+const BenchEngine bench_engine_fork_join_for = {
+  .name = "fork-join-for",
+  .summary = "iris: a loop that is divided when a worker asks, on a work-stealing scheduler",
+  .kind = BENCH_IRIS,
+  .can = BENCH_CAN_PHASES,
+  .phases = fork_join_for_phases,
 };

@@ -64,8 +64,8 @@ static const char machine[] = "2 x Intel Xeon E7530, 6 cores each; Jikes RVM 3.1
 
 #define BRIEF_NS    20
 #define BRIEF_TASKS 400000
-#define BRIEF_TRIES 49
-#define BRIEF_CALLS 1000
+#define BRIEF_TRIES 9
+#define BRIEF_CALLS 20000
 
 /* A phase of tasks that all do the same. */
 typedef struct
@@ -158,9 +158,9 @@ static const char *const fine[] = {
   NULL,
 };
 
-static const char *const fine_without_peers[] = { "fork-join", "work-stealing",
-                                                  "work-stealing:deque=chase-lev", "default",
-                                                  NULL };
+static const char *const fine_without_peers[] = { "fork-join",     "fork-join-for",
+                                                  "work-stealing", "work-stealing:deque=chase-lev",
+                                                  "default",       NULL };
 
 static void
 add_overhead (BenchResult *result,
@@ -248,6 +248,7 @@ const BenchWorkload bench_workload_overhead = {
 
 static const char *const crossed[] = {
   "fork-join",
+  "fork-join-for",
   "work-stealing:deque=split,steal=one",
   "work-stealing:deque=split,steal=half",
   "work-stealing:deque=chase-lev,steal=one",
@@ -331,7 +332,8 @@ run_spray (const BenchRun *run, gdouble *samples, GError **error)
 static gboolean
 has_steals (const BenchContender *self)
 {
-  return self->engine == &bench_engine_fork_join || bench_iris_is_pool (self);
+  return self->engine == &bench_engine_fork_join || self->engine == &bench_engine_fork_join_for
+         || bench_iris_is_pool (self);
 }
 
 static void
