@@ -149,18 +149,19 @@ brief_run_contender (const BenchRun *run, gdouble *samples, GError **error)
          && brief_check (self, error);
 }
 
-/* Of the peers the one that is made for tiles. */
-static const char *const fine[] = {
-  "fork-join",  "work-stealing", "work-stealing:deque=chase-lev", "default",
+#define FINE \
+  "fork-join", "fork-join-for", "work-stealing", "work-stealing:deque=chase-lev", "default"
+
+static const char *const fine[] = { FINE, NULL };
+
+/* And the peer that is made for tiles. */
+static const char *const fine_and_peers[] = {
+  FINE,
 #ifdef HAVE_TBB
   "onetbb-for",
 #endif
   NULL,
 };
-
-static const char *const fine_without_peers[] = { "fork-join",     "fork-join-for",
-                                                  "work-stealing", "work-stealing:deque=chase-lev",
-                                                  "default",       NULL };
 
 static void
 add_overhead (BenchResult *result,
@@ -172,7 +173,7 @@ add_overhead (BenchResult *result,
   BenchCase one = *what;
 
   if (own.only == NULL)
-    own.only = (char **) (options->peers ? fine : fine_without_peers);
+    own.only = (char **) (options->peers ? fine_and_peers : fine);
   one.workers = 1;
   one.show = BENCH_SHOW_COMPARED;
   one.run = run_plain;
