@@ -485,23 +485,26 @@ plan_steals (BenchResult *result, const BenchOptions *options, GError **error)
 }
 
 /* The charts have no numbers that could be read. */
-#define CHARTS(kernel)                                                                         \
-  { kernel ": steals per task (a chart)", kernel ", steals per task", "fork-join", NAN, NAN }, \
-      { kernel ": steal rate (a chart)", kernel ", steal rate", "fork-join", NAN, NAN },       \
-  {                                                                                            \
-    kernel ": steal overhead (a chart)", kernel ", steal overhead", "fork-join", NAN, NAN      \
+#define CHART(kernel, measure)                                                    \
+  {                                                                               \
+    kernel ": " measure " (a chart)", kernel ", " measure, "fork-join", NAN, NAN, \
+        .is_sample = TRUE                                                         \
   }
+#define CHARTS(kernel) \
+  CHART (kernel, "steals per task"), CHART (kernel, "steal rate"), CHART (kernel, "steal overhead")
 
 static const BenchPublished steals_published[] = {
   CHARTS ("jacobi"),
   CHARTS ("lud"),
   CHARTS ("heat"),
-  { "steal rate goes with steal overhead", CORRELATION, "steal rate", NAN, NAN },
-  { "steals per task do not", CORRELATION, "steals per task", NAN, NAN },
+  { "steal rate goes with steal overhead", CORRELATION, "steal rate", NAN, NAN, .is_sample = TRUE },
+  { "steals per task do not", CORRELATION, "steals per task", NAN, NAN, .is_sample = TRUE },
   { "jacobi with return barriers: speed unchanged; ours: split deque, steal one", "jacobi",
-    "work-stealing:deque=split,steal=one", NAN, NAN },
+    "work-stealing:deque=split,steal=one", NAN, NAN,
+    .base = "work-stealing:deque=chase-lev,steal=one" },
   { "both techniques, left open; ours: split deque, steal half", "jacobi",
-    "work-stealing:deque=split,steal=half", NAN, NAN },
+    "work-stealing:deque=split,steal=half", NAN, NAN,
+    .base = "work-stealing:deque=chase-lev,steal=one" },
   { NULL }
 };
 
