@@ -98,6 +98,9 @@ struct _BenchEngine
                    guint64 *value,
                    gdouble *seconds,
                    GError **error);
+
+  /* Called by the thread that has ended the last phase; or NULL. */
+  void (*ended) (gpointer handle);
 };
 
 extern const BenchEngine bench_engine_iris;

@@ -164,6 +164,8 @@ walk_begin_phase (Walk *self)
 
   if (self->phase == self->load->n_phases)
     {
+      if (self->engine->ended != NULL)
+        self->engine->ended (self->handle);
       bench_gate_open (&self->over);
       return;
     }

@@ -26,8 +26,6 @@ typedef struct
 {
   guint n;
   guint64 value;
-  gint64 begin;
-  gint64 end;
 } Root;
 
 static void
@@ -35,27 +33,46 @@ run_root (IrisForkJoin *fj, gpointer data)
 {
   Root *self = data;
 
-  self->begin = bench_now ();
   self->value = fib (fj, self->n);
-  self->end = bench_now ();
 }
 
-/* Runs @func on a worker of a scheduler whose threads sleep. */
+typedef struct
+{
+  const BenchContender *contender;
+  IrisScheduler *scheduler;
+  IrisForkFunc func;
+  gpointer data;
+  gdouble seconds;
+} Inside;
+
+static void
+time_inside (IrisForkJoin *fj, gpointer data)
+{
+  Inside *self = data;
+  gint64 begin = bench_now ();
+
+  self->func (fj, self->data);
+  self->seconds = bench_seconds_since (begin);
+  bench_iris_steals_end (self->contender, self->scheduler);
+}
+
+/* Times @func on a worker of a scheduler whose threads sleep. */
 static gboolean
 run_inside (const BenchContender *self,
             guint workers,
             IrisForkFunc func,
             gpointer data,
+            gdouble *seconds,
             GError **error)
 {
   g_autoptr (IrisScheduler) scheduler = iris_wsscheduler_new_full (0, workers);
+  Inside inside = { self, scheduler, func, data, 0 };
 
   if (!bench_iris_start (scheduler, error))
     return FALSE;
   bench_iris_steals_begin (self, scheduler);
-  iris_fork_join_run (scheduler, func, data);
-  iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
-  bench_iris_steals_end (self, scheduler);
+  iris_fork_join_run (scheduler, time_inside, &inside);
+  *seconds = inside.seconds;
 
   return TRUE;
 }
@@ -70,9 +87,8 @@ fork_join_fib (const BenchContender *self,
 {
   Root root = { .n = n };
 
-  if (!run_inside (self, workers, run_root, &root, error))
+  if (!run_inside (self, workers, run_root, &root, seconds, error))
     return FALSE;
-  *seconds = (root.end - root.begin) / 1e9;
   *value = root.value;
 
   return TRUE;
@@ -85,8 +101,6 @@ typedef struct
   const BenchPhases *load;
   void (*run) (IrisForkJoin *fj, guint n_tiles, gpointer walk); /* one phase */
   guint phase;
-  gint64 begin;
-  gint64 end;
 } Walk;
 
 /* A fork for each tile but the first of a phase. */
@@ -135,24 +149,8 @@ run_phases (IrisForkJoin *fj, gpointer data)
   Walk *self = data;
   const BenchPhases *load = self->load;
 
-  self->begin = bench_now ();
   for (self->phase = 0; self->phase < load->n_phases; self->phase++)
     self->run (fj, load->n_tiles (load->problem, self->phase), self);
-  self->end = bench_now ();
-}
-
-static gboolean
-time_phases (const BenchContender *self,
-             Walk *walk,
-             guint workers,
-             gdouble *seconds,
-             GError **error)
-{
-  if (!run_inside (self, workers, run_phases, walk, error))
-    return FALSE;
-  *seconds = (walk->end - walk->begin) / 1e9;
-
-  return TRUE;
 }
 
 static gboolean
@@ -164,7 +162,7 @@ fork_join_phases (const BenchContender *self,
 {
   Walk walk = { .load = phases, .run = run_forked };
 
-  return time_phases (self, &walk, workers, seconds, error);
+  return run_inside (self, workers, run_phases, &walk, seconds, error);
 }
 
 static gboolean
@@ -176,7 +174,7 @@ fork_join_for_phases (const BenchContender *self,
 {
   Walk walk = { .load = phases, .run = run_for };
 
-  return time_phases (self, &walk, workers, seconds, error);
+  return run_inside (self, workers, run_phases, &walk, seconds, error);
 }
 
 const BenchEngine bench_engine_fork_join = {

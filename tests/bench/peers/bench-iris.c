@@ -20,6 +20,7 @@ typedef struct
   BenchFunc func;
   GMainLoop *loop; /* main-context: of the thread that iterates it */
   GThread *thread;
+  gboolean has_ended; /* the steals are counted */
 } Handle;
 
 static gpointer
@@ -111,8 +112,18 @@ handle_close (gpointer handle)
   Handle *self = handle;
 
   iris_scheduler_shutdown (self->scheduler, IRIS_SHUTDOWN_DRAIN);
-  bench_iris_steals_end (self->contender, self->scheduler);
+  if (!self->has_ended)
+    bench_iris_steals_end (self->contender, self->scheduler);
   handle_free (self);
+}
+
+static void
+handle_ended (gpointer handle)
+{
+  Handle *self = handle;
+
+  bench_iris_steals_end (self->contender, self->scheduler);
+  self->has_ended = TRUE;
 }
 
 static gpointer
@@ -240,6 +251,7 @@ const BenchEngine bench_engine_iris = {
   .open = handle_open,
   .push = handle_push,
   .close = handle_close,
+  .ended = handle_ended,
   .is_idle = handle_is_idle,
   .spray = iris_spray,
   .fib = bench_iris_fib,

@@ -273,7 +273,7 @@ const BenchEngine bench_engine_tbb = {
   arena_open,  arena_push,
   arena_close, nullptr,
   run_spray,   nullptr,
-  run_fib,
+  run_fib,     nullptr,
 };
 
 const BenchEngine bench_engine_tbb_for = {
@@ -282,5 +282,5 @@ const BenchEngine bench_engine_tbb_for = {
   nullptr,       nullptr,
   nullptr,       nullptr,
   run_spray_for, run_phases,
-  nullptr,
+  nullptr,       nullptr,
 };

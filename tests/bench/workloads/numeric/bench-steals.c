@@ -4,9 +4,10 @@
  * tiles of a microsecond and less, by fork and join and by items.
  *
  * `overhead`: one worker, against plain C. `steals`: all workers, with the three measures of
- * stealing beside the time. They are taken from the statistics of the scheduler, from when its
- * workers are woken until they sleep again: steals for each task, steals in a second, and the share
- * of the time awake in which workers had no task and looked for one.
+ * stealing beside the time: steals for each task, steals in a second, and the share of the time
+ * awake in which workers had no task and looked for one. They are taken from the statistics of the
+ * scheduler, from when all its workers sleep until the last task has ended; with fib and recursive
+ * as items, until its workers have.
  *
  * Items lie on the split deque or on Chase and Lev's, of which a thief takes one item or half: the
  * one makes a steal cheaper, the other makes steals fewer. A forked task always lies on a split
@@ -227,7 +228,7 @@ static const BenchPublished overhead_published[] = {
 
 static const BenchFigure overhead_figure = {
   .row = "C1",
-  .title = "sequential overhead: one worker against the plain sequential program",
+  .title = "sequential overhead: one worker against plain code",
   .source = source,
   .machine = machine,
   .differs =
@@ -510,7 +511,7 @@ static const BenchPublished steals_published[] = {
 
 static const BenchFigure steals_figure = {
   .row = "C2 C3 C4 C5",
-  .title = "steals per task, steal rate and steal overhead of Jacobi, LU decomposition and heat",
+  .title = "steals per task, steal rate and steal overhead",
   .source = source,
   .machine = machine,
   .differs = "a split deque stands for return barriers; the talk has charts without numbers; sizes "
