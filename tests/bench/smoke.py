@@ -25,7 +25,9 @@ SMALL = ['--rounds', str(ROUNDS), '--workers', '2', '--scale', '0.002', '--varia
 BASE = {'default', 'lock-free', 'work-stealing', 'places', 'main-context'}
 MANY = BASE - {'main-context'}
 GLIB = {'gthreadpool', 'gasyncqueue'}
-NUMERIC = {'sequential': {'plain'}, '1 worker': MANY | GLIB, '2 workers': MANY | GLIB}
+FORKS = {'fork-join', 'fork-join-for'}
+NUMERIC = {'sequential': {'plain'}, '1 worker': MANY | GLIB | FORKS,
+           '2 workers': MANY | GLIB | FORKS}
 CONTAINERS = {
     'shared': {'gasyncqueue', 'gqueue+gmutex', 'queue', 'lfqueue', 'stack', 'ring'},
     'single-consumer': {'mpsc'},
@@ -51,6 +53,13 @@ LOCALITY = {
 SECTIONS = ('single_ctr', 'multiple_ctr', 'doubly_list', 'prod_cons', 'affinity', 'mlt_ctr_mlt_lock',
             'multiple_fifo')
 
+KERNELS = ('jacobi', 'lud', 'heat')
+PAPER = {'overhead', 'steals'}  # of the suite paper
+MEASURES = {'steals per task', 'steal rate'}  # in place of contenders
+STEALING = ('', ', steals per task', ', steal rate', ', steal overhead')
+CROSSED = {f'work-stealing:deque={deque},steal={amount}' for deque in ('split', 'chase-lev')
+           for amount in ('one', 'half')}
+
 # Which contenders must have taken part, at least, by load.
 EXPECTED = {
     'recursive': {'items': MANY | GLIB, 'messages': MANY},
@@ -68,6 +77,12 @@ EXPECTED = {
     'jacobi': NUMERIC,
     'lud': NUMERIC,
     'heat': NUMERIC,
+    'overhead': {load: {'plain', 'work-stealing', 'work-stealing:deque=chase-lev', 'default'} | FORKS
+                 for load in ('tasks of 20 ns', *KERNELS)},
+    'steals': {load + measure: CROSSED | ({'fork-join'} if load == 'fib' else FORKS if load in KERNELS else set())
+               | ({'plain'} if load in KERNELS and not measure else set())
+               for load in (*KERNELS, 'fib', 'recursive') for measure in STEALING}
+              | {'correlation with steal overhead': MEASURES},
     'grande': {load: {'plain', 'work-stealing', 'places', '2 places', 'lock-free', 'default'}
                for load in ('crypt A', 'lufact B', 'sor A', 'series A', 'sparsematmult A', 'moldyn A',
                             'montecarlo A', 'raytracer A')},
@@ -96,6 +111,8 @@ COUNTS = {
     'jacobi': (['--size', '20', '--steps', '3', '--tile', '8'], {'1 worker': 9}),
     'lud': (['--size', '24', '--tile', '8'], {'2 workers': 1 + 4 + 4 + 1 + 2 + 1 + 1}),
     'heat': (['--size', '7', '--steps', '5', '--tile', '3'], {'2 workers': 15}),
+    'overhead': (['--items', '70'], {'tasks of 20 ns': 70}),
+    'steals': (['--outer', '3', '--inner', '5'], {'recursive': 18, 'recursive, steal rate': 0}),
     'grande': ([], {'crypt A': 2 * 64, 'sor A': 200 * 14, 'moldyn A': 150 * 16, 'raytracer A': 32}),
     'locks': (['--items', '300'], {'single_ctr, 2 waiters': 300, 'multiple_fifo, 128 waiters': 256}),
     'ping-pong': (['--items', '5'], {'actors': 5, 'ports': 5}),
@@ -184,7 +201,7 @@ def test_workload(workload):
                  if s['load'] == load and s['contender'] != 'plain'}
         check(found == {items}, f'{workload}, {load}: {items} items', found)
     # The numbers are known to be right by now: of the table, one of iris's own and one peer show all.
-    some = {name for who in EXPECTED[workload].values() if who != {'plain'}
+    some = {name for who in EXPECTED[workload].values() if not who <= MEASURES | {'plain'}
             for name in (min(who - {'plain'}), *(who & {'gthreadpool'}))}
     done = run(workload, *SMALL, *options, *(word for name in sorted(some) for word in ('--only', name)))
     check(done.returncode == 0 and all(load in done.stdout for load in EXPECTED[workload]),
@@ -197,7 +214,7 @@ def test_compare():
         return
     names = {result['workload'] for result in report['results']}
     # Containers, locks and round trips have names of their own, of which none was chosen.
-    check(names == set(EXPECTED) - set(LOCALITY) - {'queues', 'locks', 'round-trip', 'no-hints', 'grande'},
+    check(names == set(EXPECTED) - set(LOCALITY) - PAPER - {'queues', 'locks', 'round-trip', 'no-hints', 'grande'},
           'compare runs what the chosen can run',
           sorted(names))
     verdicts = {goal['reached'] for goal in report['goals']}

@@ -199,6 +199,39 @@ TEST (every_round_runs_all_and_starts_with_another)
   g_string_free (order, TRUE);
 }
 
+static gboolean
+write_samples (const BenchRun *run, gdouble *samples, GError **error)
+{
+  for (guint i = 0; i < 3; i++)
+    samples[i] = i + 1;
+
+  return TRUE;
+}
+
+TEST (what_a_run_measures_besides_is_a_load_of_its_own)
+{
+  g_autoptr (BenchResult) result = bench_result_new ("extras", &small);
+  BenchCase what = { .load = "load",
+                     .n_items = 7,
+                     .extras = { { "rate", BENCH_PER_SECOND }, { "share", BENCH_PERCENT } },
+                     .run = write_samples };
+  const BenchSeries *series;
+
+  bench_result_add (result, &what, "a", BENCH_IRIS, NULL);
+  bench_result_add (result, &what, "b", BENCH_IRIS, NULL);
+  ck_assert (bench_result_measure (result, NULL));
+  ck_assert_uint_eq (result->series->len, 6);
+  for (guint i = 0; i < 3; i++)
+    {
+      series = find_series (result, ((const char *[]){ "load", "rate", "share" })[i], "b");
+      ck_assert_uint_eq (series->samples->len, small.rounds);
+      ck_assert_double_eq (bench_series_summary (series).median, i + 1);
+      ck_assert_int_eq (series->relation, i == 0 ? BENCH_FACTOR : BENCH_NOT_COMPARED);
+      ck_assert_uint_eq (series->n_items, i == 0 ? 7 : 0);
+    }
+  ck_assert_int_eq (series->unit, BENCH_PERCENT);
+}
+
 TEST (series_of_one_load_stand_together)
 {
   static const char *const loads[] = { "x", "y", "x", "y" };

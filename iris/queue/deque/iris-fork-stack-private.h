@@ -127,6 +127,16 @@
 #define IRIS_FORK_SLOW   0x40000000u /* always a full fence */
 #define IRIS_FORK_EDGE   0x80000000u
 
+/* What an owner tells while it joins a task that was stolen and has not ended. */
+typedef enum
+{
+  IRIS_FORK_SEARCHES, /* it looks for a task to run meanwhile */
+  IRIS_FORK_STOLE,    /* it has one and runs it */
+  IRIS_FORK_SLEEPS,   /* after SEARCHES */
+  IRIS_FORK_WAKES,    /* and searches on */
+  IRIS_FORK_ENDS,     /* after SEARCHES: what it waited for has ended */
+} IrisForkNote;
+
 typedef struct IrisForkStack IrisForkStack;
 typedef struct IrisForkRunning IrisForkRunning;
 
@@ -143,12 +153,14 @@ struct IrisForkStack
   IrisForkEnds edge;
   IrisForkJoin *slots;
   unsigned capacity;
-  unsigned n_ready;                         /* slots that are prepared */
-  unsigned visits;                          /* of the owner to other stacks */
-  uint32_t slow;                            /* IRIS_FORK_SLOW or 0 */
-  IrisForkRunning *running;                 /* innermost first */
-  void (*publish) (IrisForkStack *self);    /* wakes idle workers; or NULL */
-  void *data;                               /* for publish */
+  unsigned n_ready;                      /* slots that are prepared */
+  unsigned visits;                       /* of the owner to other stacks */
+  uint32_t slow;                         /* IRIS_FORK_SLOW or 0 */
+  IrisForkRunning *running;              /* innermost first */
+  void (*publish) (IrisForkStack *self); /* wakes idle workers; or NULL */
+  void *data;                            /* for publish and note */
+  /* Counts; @victim is the stack of the thief that is waited for. Or NULL. */
+  void (*note) (IrisForkStack *self, IrisForkNote what, IrisForkStack *victim);
   alignas (IRIS_CACHE_PAIR) uint32_t token; /* atomic: the futex of the owner in a join */
 };
 
@@ -161,6 +173,17 @@ IrisForkJoin *iris_fork_stack_steal (IrisForkStack *self,
 void iris_fork_stack_run (IrisForkStack *self, IrisForkJoin *slot);
 bool iris_fork_stack_has_work (IrisForkStack *self);
 bool iris_fork_stack_ask (IrisForkStack *self);
+
+/* Owner. Whether a fork is of use now: a thread asks, or no task is left to be stolen. A hint that
+ * decides on nothing else, hence relaxed. At the edge a flag is set. */
+static inline bool
+iris_fork_stack_wants_fork (IrisForkJoin *fj)
+{
+  uint32_t word = (uint32_t) iris_fork_load (&fj->ends->word, memory_order_relaxed);
+  uint32_t top = word & ((1u << IRIS_FORK_BITS) - 1);
+
+  return (word & IRIS_FORK_FLAGS) != 0 || (top + 1) << IRIS_FORK_BITS == fj->bound;
+}
 
 /* The owner's handle. */
 static inline IrisForkJoin *

@@ -272,6 +272,22 @@ iris_fork_stack_run (IrisForkStack *self, IrisForkJoin *slot)
 
 /* --- the owner --- */
 
+static void
+note (IrisForkStack *self, IrisForkNote what, IrisForkStack *victim)
+{
+  if (self->note != NULL)
+    self->note (self, what, victim);
+}
+
+static void
+sleep_until_woken (IrisForkStack *self, IrisForkStack *thief)
+{
+  note (self, IRIS_FORK_SLEEPS, thief);
+  while (iris_fork_load (&self->token, memory_order_acquire) == 0)
+    syscall (SYS_futex, &self->token, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+  note (self, IRIS_FORK_WAKES, thief);
+}
+
 /* Owner of @self, which waits for @slot. */
 static void
 sleep_for (IrisForkStack *self, IrisForkJoin *slot, IrisForkStack *thief)
@@ -285,26 +301,44 @@ sleep_for (IrisForkStack *self, IrisForkJoin *slot, IrisForkStack *thief)
   iris_fence_heavy ();
   /* Not asked any more: the served thief may be gone, and the next fork would not be told. */
   if (!iris_fork_stack_has_work (thief) && is_asked (thief))
-    while (iris_fork_load (&self->token, memory_order_acquire) == 0)
-      syscall (SYS_futex, &self->token, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+    sleep_until_woken (self, thief);
   state = STATE_AWAITED;
   iris_fork_swap (&slot->state, &state, 0, memory_order_acq_rel);
+}
+
+static bool
+has_ended (IrisForkJoin *slot)
+{
+  return iris_fork_load (&slot->state, memory_order_acquire) == STATE_DONE;
+}
+
+/* A task of @thief, which has taken @slot, for its owner, which looks for the @spins-th time. */
+static IrisForkJoin *
+steal_back (IrisForkStack *self, IrisForkJoin *slot, IrisForkStack *thief, unsigned spins)
+{
+  if (thief == NULL)
+    return NULL;
+
+  return iris_fork_stack_steal (thief, self, slot,
+                                spins % IRIS_FORK_STACK_PATIENCE == IRIS_FORK_STACK_PATIENCE - 1);
 }
 
 static void
 await (IrisForkStack *self, IrisForkJoin *slot)
 {
-  for (unsigned spins = 0; iris_fork_load (&slot->state, memory_order_acquire) != STATE_DONE;)
+  if (has_ended (slot))
+    return;
+  note (self, IRIS_FORK_SEARCHES, NULL);
+  for (unsigned spins = 0; !has_ended (slot);)
     {
       IrisForkStack *thief = iris_fork_load (&slot->thief, memory_order_acquire);
-      IrisForkJoin *other = NULL;
+      IrisForkJoin *other = steal_back (self, slot, thief, spins);
 
-      if (thief != NULL)
-        other = iris_fork_stack_steal (
-            thief, self, slot, spins % IRIS_FORK_STACK_PATIENCE == IRIS_FORK_STACK_PATIENCE - 1);
       if (other != NULL)
         {
+          note (self, IRIS_FORK_STOLE, thief);
           iris_fork_stack_run (self, other);
+          note (self, IRIS_FORK_SEARCHES, NULL);
           spins = 0;
         }
       else if (++spins < IRIS_FORK_STACK_SPINS)
@@ -322,6 +356,7 @@ await (IrisForkStack *self, IrisForkJoin *slot)
           sched_yield (); /* the thief is between two instructions */
         }
     }
+  note (self, IRIS_FORK_ENDS, NULL);
 }
 
 /* Join of a stolen slot. While it waits the slot is in use, and other tasks go above it. */

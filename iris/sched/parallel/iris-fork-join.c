@@ -3,6 +3,7 @@
  * Fork and join: the part that is not compiled into programs, and the doors to the schedulers.
  */
 #include "iris/sched/iris-scheduler-private.h"
+#include "iris/queue/deque/iris-fork-stack-private.h"
 #include "iris/sched/parallel/iris-fork-join.h"
 #include "iris/sched/schedulers/iris-gmainscheduler.h"
 
@@ -215,6 +216,9 @@ iris_fork_join_join (IrisForkJoin *fj, IrisForkTask *task)
   return fj;
 }
 
+/* Forks that one call of range() makes at most; they take 40 bytes each of its frame. */
+#define RANGE_FORKS 8
+
 typedef struct
 {
   IrisForkRangeFunc func;
@@ -224,22 +228,40 @@ typedef struct
 
 IRIS_FORKABLE_VOID_3 (range, gsize, gsize, const Range *);
 
+/* Half of what is left is forked only when a worker asks, or when there is nothing to ask for: so
+ * one steal brings half of the rest, and what is not stolen is a loop.
+ *
+ * Source: A. Tzannes and others, "Lazy Binary-Splitting: A Run-Time Adaptive Work-Stealing
+ * Scheduler" (PPoPP 2010). There the owner forks when its deque is empty; here also when asked, for
+ * a thief that is not answered would force tasks open (iris-fork-stack-private.h). */
 static void
 range (IrisForkJoin *fj, gsize begin, gsize end, const Range *self)
 {
-  if (end - begin > self->grain)
-    {
-      gsize middle = begin + (end - begin) / 2;
-      IrisForkTask rest;
+  IrisForkTask rest[RANGE_FORKS];
+  guint n = 0;
 
-      range_fork (&fj, &rest, middle, end, self);
-      range (fj, begin, middle, self);
-      range_join (&fj, &rest);
-    }
-  else
-    {
-      self->func (fj, begin, end, self->data);
-    }
+  while (end - begin > self->grain)
+    if (!iris_fork_stack_wants_fork (fj))
+      {
+        self->func (fj, begin, begin + self->grain, self->data);
+        begin += self->grain;
+      }
+    else if (n < RANGE_FORKS)
+      {
+        gsize middle = begin + (end - begin) / 2;
+
+        range_fork (&fj, &rest[n++], middle, end, self);
+        end = middle;
+      }
+    else
+      {
+        range (fj, begin, end, self);
+        begin = end;
+      }
+  if (begin < end)
+    self->func (fj, begin, end, self->data);
+  while (n > 0)
+    range_join (&fj, &rest[--n]);
 }
 
 /**
@@ -251,9 +273,13 @@ range (IrisForkJoin *fj, gsize begin, gsize end, const Range *self)
  * @func: works on a part of the range
  * @data: (nullable): for @func
  *
- * Works on a range in parallel, by halves, and returns when all of it is done. An empty range, or
- * one that ends before it begins, is no work. As with every fork, a call of @func should last for a
- * microsecond or more.
+ * Works on a range in parallel and returns when all of it is done. An empty range, or one that ends
+ * before it begins, is no work.
+ *
+ * Half of what is left is forked when a worker is idle, and as long as none is, the calls of @func
+ * are a loop over parts of @grain indices. So a small @grain costs little; between two calls the
+ * worker looks whether another asks for work, so a call should not last for longer than a part may
+ * wait.
  */
 void
 iris_fork_join_for (IrisForkJoin *fj,

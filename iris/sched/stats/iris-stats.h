@@ -46,8 +46,8 @@ G_BEGIN_DECLS
  * @cancelled: items whose work was not run, but whose destroy notify was
  * @steal_most: the most items that one steal took, since the scheduler was made
  * @searching_ns: nanoseconds in which a worker had no work and looked for some, at other places and
- *   their workers above all
- * @parked_ns: nanoseconds in which a worker slept, using no processor
+ *   their workers above all; also in a join whose task another worker had taken
+ * @parked_ns: nanoseconds in which a worker slept, using no processor; also in such a join
  * @alive_ns: nanoseconds in which the thread of a worker was there
  * @busy_ns: what is left of @alive_ns: running items and taking them from one's own queues
  *

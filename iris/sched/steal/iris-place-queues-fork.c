@@ -19,6 +19,42 @@ publish (IrisForkStack *stack)
   iris_parking_lot_publish (&self->pool->parking_lot, self->place, false);
 }
 
+static void
+note_sleep (IrisWorkerCounters *counters, bool begins)
+{
+  gint64 now = iris_clock_ns ();
+
+  iris_stopwatch_stop (begins ? &counters->searching_ns : &counters->parked_ns, now);
+  iris_stopwatch_start (begins ? &counters->parked_ns : &counters->searching_ns, now);
+}
+
+/* Like those of an idle worker, the steals and the time of one that waits in a join are counted. */
+static void
+note (IrisForkStack *stack, IrisForkNote what, IrisForkStack *victim)
+{
+  IrisWorker *self = stack->data;
+
+  switch (what)
+    {
+    case IRIS_FORK_SEARCHES:
+      iris_worker_note_search_begins (self);
+      break;
+    case IRIS_FORK_STOLE:
+      iris_worker_note_search_ends (self);
+      iris_counter_add (&self->counters.steal_tries, 1);
+      iris_counter_add (&self->counters.queued, 1);
+      iris_counter_add (&self->counters.executed, 1);
+      iris_place_queues_note_stolen (self->pool, self, ((IrisWorker *) victim->data)->place, 1);
+      break;
+    case IRIS_FORK_SLEEPS:
+    case IRIS_FORK_WAKES:
+      note_sleep (&self->counters, what == IRIS_FORK_SLEEPS);
+      break;
+    case IRIS_FORK_ENDS:
+      iris_worker_note_search_ends (self);
+    }
+}
+
 /* Cancelled or not, the task is run: an item that runs waits for it. */
 static void
 run_stolen (gpointer data)
@@ -42,6 +78,7 @@ iris_place_queues_get_forks (IrisWorkerPool *pool, IrisWorker *self)
   if (forks == NULL || !iris_fork_stack_init (forks, IRIS_FORK_STACK_CAPACITY))
     g_error ("iris: out of memory for the forks of worker %u", self->index);
   forks->publish = publish;
+  forks->note = note;
   forks->data = self;
   iris_item_init (&self->fork_item, run_stolen, self, run_stolen);
   atomic_store_explicit (&self->forks, forks, memory_order_release);

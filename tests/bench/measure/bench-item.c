@@ -83,6 +83,12 @@ measure_steps_per_microsecond (void)
 }
 
 BenchWork
+bench_work_of_steps (guint64 steps)
+{
+  return (BenchWork){ steps, work (steps) };
+}
+
+BenchWork
 bench_work_new (gdouble microseconds)
 {
   static gdouble per_microsecond;
@@ -94,7 +100,7 @@ bench_work_new (gdouble microseconds)
     per_microsecond = measure_steps_per_microsecond ();
   steps = MAX ((guint64) (microseconds * per_microsecond), 1);
 
-  return (BenchWork){ steps, work (steps) };
+  return bench_work_of_steps (steps);
 }
 
 static Count *

@@ -97,6 +97,7 @@ typedef struct
 } BenchWork;
 
 BenchWork bench_work_new (gdouble microseconds);
+BenchWork bench_work_of_steps (guint64 steps);
 
 /* An item: data is a BenchWork. */
 void bench_item_run (gpointer data);
@@ -298,6 +299,15 @@ typedef struct
 
 typedef gboolean (*BenchRunFunc) (const BenchRun *run, gdouble *samples, GError **error);
 
+/* What a run measures besides, as a load of its own: a sample that is compared with none. */
+typedef struct
+{
+  const char *load;
+  BenchUnit unit;
+} BenchExtra;
+
+#define BENCH_MAX_EXTRAS 3
+
 /* A load, how it is run, and how it is shown. What is zero is as usual. */
 typedef struct
 {
@@ -307,6 +317,7 @@ typedef struct
   guint64 n_items;    /* in a sample; 0: it has none */
   gdouble x;          /* where it lies on the chart's axis; 0: it has none */
   BenchUnit unit, second_unit;
+  BenchExtra extras[BENCH_MAX_EXTRAS]; /* their samples come last */
   BenchShow show;
   BenchRelation relation;
   const BenchSeries *base; /* NULL: the first series of the load */

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <unistd.h>
 
-#define MAX_SERIES 2 /* of a trial */
+#define MAX_SERIES (2 + BENCH_MAX_EXTRAS) /* of a trial */
 
 typedef struct
 {
@@ -178,6 +178,22 @@ add_load (BenchResult *self,
   return series;
 }
 
+/* Of the last trial. */
+static void
+add_extras (BenchResult *self, const BenchCase *what, const char *name, BenchKind kind)
+{
+  Trial *trial = &g_array_index (self->trials, Trial, self->trials->len - 1);
+  guint n = what->second != NULL ? 2 : 1;
+  BenchCase bare = *what;
+
+  bare.n_items = 0;
+  bare.show = BENCH_SHOW_SAMPLE;
+  bare.relation = BENCH_NOT_COMPARED;
+  for (guint i = 0; i < BENCH_MAX_EXTRAS && what->extras[i].load != NULL; i++)
+    trial->series[n++] = add_load (self, &bare, what->extras[i].load, what->extras[i].unit, name,
+                                   kind);
+}
+
 BenchSeries *
 bench_result_add (BenchResult *self,
                   const BenchCase *what,
@@ -193,6 +209,7 @@ bench_result_add (BenchResult *self,
   if (what->size > 0)
     run.load = bench_result_own (self, g_memdup2 (what->data, what->size), g_free);
   bench_result_add_trial (self, what->run, &run, first, second);
+  add_extras (self, what, name, kind);
 
   return first;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* What is ours, and no scheduler. */
-static const BenchEngine *const others[] = { &bench_engine_fork_join };
+static const BenchEngine *const others[] = { &bench_engine_fork_join, &bench_engine_fork_join_for };
 
 static const BenchEngine *const peers[] = {
   &bench_engine_gthreadpool, &bench_engine_gasyncqueue,
@@ -29,6 +29,7 @@ bench_contender_new (const char *name, const BenchEngine *engine, guint index, c
   self->can = engine->can;
   self->index = index;
   self->settings = g_strdupv (settings);
+  self->steals = g_new0 (BenchSteals, 1);
 
   return self;
 }
@@ -36,6 +37,7 @@ bench_contender_new (const char *name, const BenchEngine *engine, guint index, c
 void
 bench_contender_free (BenchContender *self)
 {
+  g_free (self->steals);
   g_free (self->places);
   g_strfreev (self->settings);
   g_free (self->name);

@@ -24,14 +24,24 @@ typedef enum
 
 typedef struct _BenchEngine BenchEngine;
 
+/* What stealing came to in one run. Times are of all workers together, asleep excluded. */
+typedef struct
+{
+  gint64 steals;
+  gint64 searching_ns; /* without work, looking for some */
+  gint64 busy_ns;
+} BenchSteals;
+
 struct _BenchContender
 {
   char *name; /* "places:layout=shared" */
   const BenchEngine *engine;
-  guint can;       /* BenchCan: of what the engine can */
-  guint index;     /* which of the engine's contenders */
-  char **settings; /* iris: properties, "name=value"; or NULL */
-  char *places;    /* iris: see BenchOptions */
+  guint can;             /* BenchCan: of what the engine can */
+  guint index;           /* which of the engine's contenders */
+  char **settings;       /* iris: properties, "name=value"; or NULL */
+  char *places;          /* iris: see BenchOptions */
+  gboolean newest_first; /* of what an item pushed */
+  BenchSteals *steals;   /* iris: written by each run */
 };
 
 /*
@@ -77,20 +87,25 @@ struct _BenchEngine
                      guint workers,
                      gdouble *seconds,
                      GError **error);
-  void (*phases) (const BenchContender *self,
-                  const BenchPhases *phases,
-                  guint workers,
-                  gdouble *seconds);
+  gboolean (*phases) (const BenchContender *self,
+                      const BenchPhases *phases,
+                      guint workers,
+                      gdouble *seconds,
+                      GError **error);
   gboolean (*fib) (const BenchContender *self,
                    guint n,
                    guint workers,
                    guint64 *value,
                    gdouble *seconds,
                    GError **error);
+
+  /* Called by the thread that has ended the last phase; or NULL. */
+  void (*ended) (gpointer handle);
 };
 
 extern const BenchEngine bench_engine_iris;
 extern const BenchEngine bench_engine_fork_join;
+extern const BenchEngine bench_engine_fork_join_for;
 extern const BenchEngine bench_engine_gthreadpool;
 extern const BenchEngine bench_engine_gasyncqueue;
 #ifdef HAVE_LIBDEX

@@ -120,7 +120,17 @@ bench_contender_spray (const BenchContender *self,
 
 /* --- tiles in phases -------------------------------------------------------------------------- */
 
+#define BEGIN G_MAXUINT /* in place of a tile */
+#define GROUP 32        /* tiles that are counted together */
+
 typedef struct _Walk Walk;
+
+/* What is left of neighbours, which one thread mostly runs: where tiles are small, threads that all
+ * count down one number would be measured, not the contender. */
+typedef struct
+{
+  _Alignas(64) atomic_uint n_left;
+} Group;
 
 typedef struct
 {
@@ -132,12 +142,20 @@ struct _Walk
 {
   const BenchPhases *load;
   const BenchEngine *engine;
+  gboolean newest_first;
   gpointer handle;
   Tile *tiles; /* as many as the largest phase has */
-  guint phase; /* written by the thread that ends a phase, before it pushes */
-  atomic_uint n_left;
+  Group *groups;
+  guint phase;        /* written by the thread that ends a phase, before it pushes */
+  atomic_uint n_left; /* groups */
   BenchGate over;
 };
+
+static guint
+n_groups (guint n_tiles)
+{
+  return (n_tiles + GROUP - 1) / GROUP;
+}
 
 static void
 walk_begin_phase (Walk *self)
@@ -146,43 +164,69 @@ walk_begin_phase (Walk *self)
 
   if (self->phase == self->load->n_phases)
     {
+      if (self->engine->ended != NULL)
+        self->engine->ended (self->handle);
       bench_gate_open (&self->over);
       return;
     }
   n = self->load->n_tiles (self->load->problem, self->phase);
-  atomic_store_explicit (&self->n_left, n, memory_order_relaxed);
+  atomic_store_explicit (&self->n_left, n_groups (n), memory_order_relaxed);
+  for (guint i = 0; i < n; i += GROUP)
+    atomic_store_explicit (&self->groups[i / GROUP].n_left, MIN (n - i, GROUP),
+                           memory_order_relaxed);
+  /* A thread alone runs them in the order of plain C: caches are filled for that. */
   for (guint i = 0; i < n; i++)
-    self->engine->push (self->handle, &self->tiles[i]);
+    self->engine->push (self->handle, &self->tiles[self->newest_first ? n - 1 - i : i]);
 }
 
-/* The thread that ends the last tile begins the next phase; no thread outside takes part. */
+/* Release: what was computed; acquire: what the others have. */
+static gboolean
+is_last (atomic_uint *n_left)
+{
+  return atomic_fetch_sub_explicit (n_left, 1, memory_order_acq_rel) == 1;
+}
+
+/* The thread that ends the last tile begins the next phase. Only the item that begins the first one
+ * is pushed from outside. */
 static void
 walk_run_tile (gpointer data)
 {
   Tile *tile = data;
   Walk *self = tile->walk;
 
+  if (tile->tile == BEGIN)
+    {
+      walk_begin_phase (self);
+      return;
+    }
   self->load->tile (self->load->problem, self->phase, tile->tile);
-  if (atomic_fetch_sub_explicit (&self->n_left, 1, memory_order_acq_rel) == 1)
+  if (is_last (&self->groups[tile->tile / GROUP].n_left) && is_last (&self->n_left))
     {
       self->phase++;
       walk_begin_phase (self);
     }
 }
 
-static Tile *
-tiles_new (Walk *walk)
+static void
+walk_init (Walk *self)
 {
   guint most = 0;
-  Tile *tiles;
 
-  for (guint i = 0; i < walk->load->n_phases; i++)
-    most = MAX (most, walk->load->n_tiles (walk->load->problem, i));
-  tiles = g_new (Tile, most);
+  for (guint i = 0; i < self->load->n_phases; i++)
+    most = MAX (most, self->load->n_tiles (self->load->problem, i));
+  self->groups = g_aligned_alloc0 (n_groups (most), sizeof (Group), 64);
+  self->tiles = g_new (Tile, most);
   for (guint i = 0; i < most; i++)
-    tiles[i] = (Tile){ walk, i };
+    self->tiles[i] = (Tile){ self, i };
+  bench_gate_init (&self->over);
+}
 
-  return tiles;
+static void
+walk_clear (Walk *self)
+{
+  bench_gate_clear (&self->over);
+  g_free (self->tiles);
+  g_aligned_free (self->groups);
 }
 
 static gboolean
@@ -192,22 +236,20 @@ walk_generally (const BenchContender *self,
                 gdouble *seconds,
                 GError **error)
 {
-  Walk walk = { .load = phases, .engine = self->engine };
-  g_autofree Tile *tiles = tiles_new (&walk);
+  Walk walk = { .load = phases, .engine = self->engine, .newest_first = self->newest_first };
+  Tile first = { &walk, BEGIN };
   gint64 begin;
 
-  walk.tiles = tiles;
   walk.handle = bench_contender_open (self, workers, walk_run_tile, error);
   if (walk.handle == NULL)
     return FALSE;
-  bench_gate_init (&walk.over);
-
+  walk_init (&walk);
   begin = bench_now ();
-  walk_begin_phase (&walk);
+  self->engine->push (walk.handle, &first);
   bench_gate_wait (&walk.over);
   *seconds = bench_seconds_since (begin);
   self->engine->close (walk.handle);
-  bench_gate_clear (&walk.over);
+  walk_clear (&walk);
 
   return TRUE;
 }
@@ -221,7 +263,6 @@ bench_contender_phases (const BenchContender *self,
 {
   if (self->engine->phases == NULL)
     return walk_generally (self, phases, workers, seconds, error);
-  self->engine->phases (self, phases, workers, seconds);
 
-  return TRUE;
+  return self->engine->phases (self, phases, workers, seconds, error);
 }

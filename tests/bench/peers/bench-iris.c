@@ -15,10 +15,12 @@
 
 typedef struct
 {
+  const BenchContender *contender;
   IrisScheduler *scheduler;
   BenchFunc func;
   GMainLoop *loop; /* main-context: of the thread that iterates it */
   GThread *thread;
+  gboolean has_ended; /* the steals are counted */
 } Handle;
 
 static gpointer
@@ -56,6 +58,29 @@ bench_iris_start (IrisScheduler *scheduler, GError **error)
   return bench_wait_asleep (NULL, NULL, error);
 }
 
+static void
+add_steals (BenchSteals *self, IrisScheduler *scheduler, gint sign)
+{
+  g_autoptr (IrisStats) stats = iris_scheduler_get_stats (scheduler);
+
+  self->steals += sign * (gint64) stats->total.steals;
+  self->searching_ns += sign * (gint64) stats->total.searching_ns;
+  self->busy_ns += sign * (gint64) stats->total.busy_ns;
+}
+
+void
+bench_iris_steals_begin (const BenchContender *self, IrisScheduler *scheduler)
+{
+  *self->steals = (BenchSteals){ 0 };
+  add_steals (self->steals, scheduler, -1);
+}
+
+void
+bench_iris_steals_end (const BenchContender *self, IrisScheduler *scheduler)
+{
+  add_steals (self->steals, scheduler, 1);
+}
+
 static gboolean
 quit (gpointer data)
 {
@@ -87,7 +112,18 @@ handle_close (gpointer handle)
   Handle *self = handle;
 
   iris_scheduler_shutdown (self->scheduler, IRIS_SHUTDOWN_DRAIN);
+  if (!self->has_ended)
+    bench_iris_steals_end (self->contender, self->scheduler);
   handle_free (self);
+}
+
+static void
+handle_ended (gpointer handle)
+{
+  Handle *self = handle;
+
+  bench_iris_steals_end (self->contender, self->scheduler);
+  self->has_ended = TRUE;
 }
 
 static gpointer
@@ -95,6 +131,7 @@ handle_open (const BenchContender *self, guint workers, BenchFunc func, GError *
 {
   g_autofree Handle *handle = g_new0 (Handle, 1);
 
+  handle->contender = self;
   handle->func = func;
   if (bench_iris_is_main_context (self->index))
     {
@@ -108,8 +145,11 @@ handle_open (const BenchContender *self, guint workers, BenchFunc func, GError *
     }
   else
     handle->scheduler = bench_iris_open (self, workers, error);
+  if (handle == NULL || handle->scheduler == NULL)
+    return NULL;
+  bench_iris_steals_begin (self, handle->scheduler);
 
-  return handle != NULL && handle->scheduler != NULL ? g_steal_pointer (&handle) : NULL;
+  return g_steal_pointer (&handle);
 }
 
 static void
@@ -196,6 +236,7 @@ iris_spray (const BenchContender *self,
   begin = bench_threads_run (spray->producers, produce, &run);
   iris_scheduler_shutdown (handle->scheduler, IRIS_SHUTDOWN_DRAIN);
   *seconds = bench_seconds_since (begin);
+  bench_iris_steals_end (self, handle->scheduler);
   good = check_stats (handle->scheduler, spray, error);
   handle_free (handle);
 
@@ -210,6 +251,7 @@ const BenchEngine bench_engine_iris = {
   .open = handle_open,
   .push = handle_push,
   .close = handle_close,
+  .ended = handle_ended,
   .is_idle = handle_is_idle,
   .spray = iris_spray,
   .fib = bench_iris_fib,

@@ -31,6 +31,10 @@ gboolean bench_iris_start (IrisScheduler *scheduler, GError **error);
 /* A scheduler whose threads sleep; not for main-context, whose thread is not its own. */
 IrisScheduler *bench_iris_open (const BenchContender *self, guint workers, GError **error);
 
+/* Around a run: while all threads of the scheduler sleep, and when the last item has ended. */
+void bench_iris_steals_begin (const BenchContender *self, IrisScheduler *scheduler);
+void bench_iris_steals_end (const BenchContender *self, IrisScheduler *scheduler);
+
 gboolean bench_iris_fib (const BenchContender *self,
                          guint n,
                          guint workers,

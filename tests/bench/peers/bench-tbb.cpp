@@ -142,8 +142,12 @@ spray_enqueue (const BenchSpray *spray, guint workers)
 }
 
 /* The partitioner for loops that meet the same data again and again. */
-static void
-run_phases (const BenchContender *, const BenchPhases *phases, guint workers, gdouble *seconds)
+static gboolean
+run_phases (const BenchContender *,
+            const BenchPhases *phases,
+            guint workers,
+            gdouble *seconds,
+            GError **)
 {
   Limit limit (Limit::max_allowed_parallelism, workers);
   tbb::task_arena arena (static_cast<int> (workers), 1);
@@ -158,6 +162,8 @@ run_phases (const BenchContender *, const BenchPhases *phases, guint workers, gd
           [=] (guint tile) { phases->tile (phases->problem, phase, tile); }, partitioner);
   });
   *seconds = bench_seconds_since (begin);
+
+  return TRUE;
 }
 
 static guint64
@@ -267,7 +273,7 @@ const BenchEngine bench_engine_tbb = {
   arena_open,  arena_push,
   arena_close, nullptr,
   run_spray,   nullptr,
-  run_fib,
+  run_fib,     nullptr,
 };
 
 const BenchEngine bench_engine_tbb_for = {
@@ -276,5 +282,5 @@ const BenchEngine bench_engine_tbb_for = {
   nullptr,       nullptr,
   nullptr,       nullptr,
   run_spray_for, run_phases,
-  nullptr,
+  nullptr,       nullptr,
 };

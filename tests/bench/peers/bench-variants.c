@@ -62,6 +62,9 @@ iris_contender_new (const char *name, guint index, char **settings)
      * at once, and the contenders after it inherit a free list that is scattered over all that
      * memory (1 to 2 ns an item for them). */
     self->can &= ~(guint) (BENCH_CAN_PHASES | BENCH_CAN_FIB | BENCH_CAN_INSIDE);
+  /* Deques; but what is dealt goes through inboxes. */
+  self->newest_first = schedulers[index].type != NULL
+                       && !g_strv_contains ((const char *const *) settings, "deal=round-robin");
 
   return self;
 }

@@ -47,6 +47,8 @@ typedef struct
   ROW (jacobi)               \
   ROW (lud)                  \
   ROW (heat)                 \
+  ROW (overhead)             \
+  ROW (steals)               \
   ROW (grande)               \
   ROW (locks)                \
   ROW (ping_pong)            \

@@ -286,6 +286,85 @@ START_TEST (thieves_get_all_that_a_busy_owner_has_forked)
 }
 END_TEST
 
+/* The worker that begins the range waits in each of its first parts until the others have done
+ * three times as many: more than one steal brings, so it must have shared again what was left. */
+#define N_PARTS  64
+#define N_WAITED 12
+
+typedef struct
+{
+  IrisWorker *owner;
+  guint n_own;
+  _Atomic guint n_others;
+} Parts;
+
+static void
+run_part (IrisForkJoin *fj, gsize begin, gsize end, gpointer data)
+{
+  Parts *self = data;
+
+  ck_assert_uint_eq (end - begin, 1);
+  if (iris_worker_current () != self->owner)
+    atomic_fetch_add (&self->n_others, 1);
+  else if (++self->n_own <= N_WAITED)
+    while (atomic_load (&self->n_others) < 3 * self->n_own)
+      g_thread_yield ();
+}
+
+static void
+run_parts (IrisForkJoin *fj, gpointer data)
+{
+  Parts parts = { .owner = iris_worker_current () };
+
+  iris_fork_join_for (fj, 0, N_PARTS, 1, run_part, &parts);
+  ck_assert_uint_eq (parts.n_own + atomic_load (&parts.n_others), N_PARTS);
+}
+
+START_TEST (a_range_is_shared_again_when_a_worker_asks)
+{
+  g_autoptr (IrisScheduler) scheduler = iris_wsscheduler_new_full (0, pools[_i]);
+
+  for (guint i = 0; i < ROUNDS; i++)
+    ck_assert (iris_fork_join_run (scheduler, run_parts, NULL));
+}
+END_TEST
+
+typedef struct
+{
+  guint n_calls;
+  gsize next;
+} Loop;
+
+static void
+follow (IrisForkJoin *fj, gsize begin, gsize end, gpointer data)
+{
+  Loop *self = data;
+
+  self->n_calls++;
+  ck_assert_uint_ge (begin, self->next);
+  self->next = end;
+}
+
+/* One fork keeps what is asked for ready; the first half of the range, at least, is a loop. */
+static void
+run_loop (IrisForkJoin *fj, gpointer data)
+{
+  Loop loop = { 0 };
+
+  iris_fork_join_for (fj, 0, 1000, 10, follow, &loop);
+  ck_assert_uint_eq (loop.next, 1000);
+  ck_assert_uint_ge (loop.n_calls, 100);
+  ck_assert_uint_le (loop.n_calls, 110);
+}
+
+START_TEST (a_range_that_no_worker_wants_is_a_loop)
+{
+  g_autoptr (IrisScheduler) scheduler = iris_wsscheduler_new_full (0, 1);
+
+  ck_assert (iris_fork_join_run (scheduler, run_loop, NULL));
+}
+END_TEST
+
 /* The thief of @first ends it only when the joining owner has run the task that it forked. */
 static _Atomic (IrisWorker *) joining;
 
@@ -327,6 +406,60 @@ START_TEST (waiting_runs_what_the_thief_has_forked)
 
   for (guint i = 0; i < ROUNDS; i++)
     ck_assert (iris_fork_join_run (scheduler, join_first, NULL));
+}
+END_TEST
+
+/* Both steals of a round: that of the idle worker, and that of the one that joins. */
+START_TEST (steals_of_a_join_are_counted)
+{
+  g_autoptr (IrisScheduler) scheduler = iris_wsscheduler_new_full (0, 2);
+  g_autoptr (IrisStats) stats = NULL;
+
+  for (guint i = 0; i < ROUNDS; i++)
+    ck_assert (iris_fork_join_run (scheduler, join_first, NULL));
+  iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
+  stats = iris_scheduler_get_stats (scheduler);
+  ck_assert_uint_eq (stats->total.steals, 2 * ROUNDS);
+  ck_assert_uint_eq (stats->total.stolen_inside, 2 * ROUNDS);
+  ck_assert_uint_ge (stats->total.steal_tries, 2 * ROUNDS);
+  ck_assert_uint_eq (stats->total.executed, 3 * ROUNDS);
+  ck_assert_uint_eq (stats->total.queued, 3 * ROUNDS);
+}
+END_TEST
+
+typedef struct
+{
+  IrisScheduler *scheduler;
+  guint64 searched_ns;
+} Search;
+
+static guint64
+get_searching (const Search *self)
+{
+  g_autoptr (IrisStats) stats = iris_scheduler_get_stats (self->scheduler);
+
+  return stats->workers[iris_worker_get_index (iris_worker_current ())].searching_ns;
+}
+
+/* The worker runs one item all the time, so it searches in the join alone. */
+static void
+join_and_look (IrisForkJoin *fj, gpointer data)
+{
+  Search *self = data;
+  guint64 before = get_searching (self);
+
+  join_first (fj, NULL);
+  self->searched_ns += get_searching (self) - before;
+}
+
+START_TEST (a_join_that_waits_searches)
+{
+  g_autoptr (IrisScheduler) scheduler = iris_wsscheduler_new_full (0, 2);
+  Search search = { scheduler, 0 };
+
+  for (guint i = 0; i < ROUNDS; i++)
+    ck_assert (iris_fork_join_run (scheduler, join_and_look, &search));
+  ck_assert_uint_gt (search.searched_ns, 0);
 }
 END_TEST
 
@@ -555,7 +688,11 @@ main (void)
   tcase_add_loop_test (tcase, every_task_runs_once_and_before_its_join, 0, n);
   tcase_add_loop_test (tcase, a_range_is_covered_once, 0, n);
   tcase_add_loop_test (tcase, thieves_get_all_that_a_busy_owner_has_forked, 1, n);
+  tcase_add_loop_test (tcase, a_range_is_shared_again_when_a_worker_asks, 1, n);
+  tcase_add_test (tcase, a_range_that_no_worker_wants_is_a_loop);
   tcase_add_test (tcase, waiting_runs_what_the_thief_has_forked);
+  tcase_add_test (tcase, steals_of_a_join_are_counted);
+  tcase_add_test (tcase, a_join_that_waits_searches);
   tcase_add_test (tcase, a_join_that_sleeps_is_woken_by_the_end);
   tcase_add_loop_test (tcase, a_million_forks_in_a_row_are_no_more_than_a_stack_holds, 0, n);
   tcase_add_loop_test (tcase, waiting_makes_no_stack_deeper_than_plain_recursion_and_its_waits, 1,

@@ -9,6 +9,8 @@
  * brings the second goes on with the frame's caller. The item is part of the frame. An engine whose
  * tasks can be waited for brings a fib of its own (BenchEngine.fib): iris's is `fork-join`.
  */
+#include "tests/bench/workloads/items/bench-fib.h"
+
 #include "tests/bench/peers/bench-iris.h"
 #include "tests/bench/workloads/bench-workload.h"
 
@@ -116,10 +118,12 @@ bench_iris_fib (const BenchContender *self,
 
   if (scheduler == NULL)
     return FALSE;
+  bench_iris_steals_begin (self, scheduler);
   begin = bench_now ();
   iris_scheduler_queue (scheduler, run_root, &root, NULL);
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
   *seconds = bench_seconds_since (begin);
+  bench_iris_steals_end (self, scheduler);
   *value = atomic_load_explicit (&root.fib.value, memory_order_acquire);
 
   return TRUE;
@@ -173,8 +177,8 @@ run_plain (const BenchRun *run, gdouble *samples, GError **error)
   return check_value (n, value, error);
 }
 
-static gboolean
-run_contender (const BenchRun *run, gdouble *samples, GError **error)
+gboolean
+bench_fib_run (const BenchRun *run, gdouble *samples, GError **error)
 {
   guint n = *(const guint *) run->load;
   guint64 value = 0;
@@ -184,8 +188,8 @@ run_contender (const BenchRun *run, gdouble *samples, GError **error)
 }
 
 /* A number of tasks times the scale is this much further along. */
-static guint
-choose_n (const BenchOptions *options)
+guint
+bench_fib_choose (const BenchOptions *options)
 {
   gdouble golden = (1 + sqrt (5)) / 2;
 
@@ -195,11 +199,17 @@ choose_n (const BenchOptions *options)
   return (guint) CLAMP (N + log (options->scale) / log (golden), 5, MAX_N);
 }
 
+guint64
+bench_fib_count_tasks (guint n)
+{
+  return fib_by_sum (n + 1) - 1;
+}
+
 static gboolean
 plan (BenchResult *result, const BenchOptions *options, GError **error)
 {
-  guint n = choose_n (options);
-  guint64 n_tasks = fib_by_sum (n + 1) - 1;
+  guint n = bench_fib_choose (options);
+  guint64 n_tasks = bench_fib_count_tasks (n);
   BenchCase what = { .load = "call",
                      .workers = 1,
                      .n_items = n_tasks,
@@ -210,7 +220,7 @@ plan (BenchResult *result, const BenchOptions *options, GError **error)
 
   bench_result_set_title (result, "fib (%u), %" G_GUINT64_FORMAT " tasks", n, n_tasks);
   what.base = bench_result_add (result, &what, "plain", BENCH_PLAIN, NULL);
-  what.run = run_contender;
+  what.run = bench_fib_run;
   bench_contenders_add_scaled (result, options, BENCH_CAN_FIB, &what, BENCH_EXTRA, BENCH_EXTRA);
 
   return TRUE;

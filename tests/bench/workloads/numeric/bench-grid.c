@@ -3,7 +3,7 @@
  * Two grids of points of which a sweep reads one and writes the other: Jacobi's method for
  * Laplace's equation in a square, where each point becomes the mean of its four neighbours, and
  * heat diffusion in a cube, where each point moves towards its six neighbours. A tile is a few rows
- * of one sweep, or a few planes.
+ * of one sweep.
  *
  * The border is zero. The longest wave is known on paper: a sweep of Jacobi's multiplies
  * sin (x) sin (y) by cos (pi / (size + 1)), so its share of the result, which is found by
@@ -25,14 +25,15 @@ struct _Grid
 {
   guint size; /* inner points along an edge */
   guint steps;
-  guint tile;  /* rows or planes */
+  guint rows;  /* of inner points, in all planes */
+  guint tile;  /* rows */
   gsize row;   /* from a point to that in the next row */
   gsize plane; /* and in the next plane; of a square, all of its points */
   gsize n;     /* points */
   gdouble h;   /* pi / (size + 1) */
   gdouble *start;
   gdouble *grids[2]; /* sweep i reads grid i % 2 and writes the other */
-  /* Rows or planes first to end of one sweep. */
+  /* Rows first to end of one sweep. */
   void (*sweep) (const Grid *self, guint step, guint first, guint end);
 };
 
@@ -41,10 +42,10 @@ struct _Grid
 static inline void
 jacobi_row (gdouble *restrict to, const gdouble *from, gsize row, gsize size)
 {
-  const gdouble *above = from - row, *below = from + row;
+  const gdouble *above = from - row, *below = from + row, *left = from - 1, *right = from + 1;
 
   for (gsize x = 0; x < size; x++)
-    to[x] = 0.25 * ((above[x] + below[x]) + (from[x - 1] + from[x + 1]));
+    to[x] = 0.25 * ((above[x] + below[x]) + (left[x] + right[x]));
 }
 
 BENCH_KERNEL
@@ -64,27 +65,34 @@ heat_row (gdouble *restrict to, const gdouble *from, gsize row, gsize plane, gsi
 {
   const gdouble *above = from - row, *below = from + row;
   const gdouble *before = from - plane, *behind = from + plane;
+  const gdouble *left = from - 1, *right = from + 1;
 
   for (gsize x = 0; x < size; x++)
     {
-      gdouble around = ((from[x - 1] + from[x + 1]) + (above[x] + below[x]))
-                       + (before[x] + behind[x]);
+      gdouble around = ((left[x] + right[x]) + (above[x] + below[x])) + (before[x] + behind[x]);
 
       to[x] = from[x] + FLOW * (around - 6 * from[x]);
     }
 }
 
 BENCH_KERNEL
-sweep_planes (const Grid *self, guint step, guint first, guint end)
+sweep_cube (const Grid *self, guint step, guint first, guint end)
 {
-  for (gsize z = first; z < end; z++)
-    for (gsize y = 0; y < self->size; y++)
-      {
-        gsize at = (z + 1) * self->plane + (y + 1) * self->row + 1;
+  guint y = first % self->size;
+  gsize size = self->size, z = first / self->size;
 
-        heat_row (self->grids[(step + 1) % 2] + at, self->grids[step % 2] + at, self->row,
-                  self->plane, self->size);
-      }
+  for (guint i = first; i < end; i++)
+    {
+      gsize at = (z + 1) * self->plane + (y + 1) * self->row + 1;
+
+      heat_row (self->grids[(step + 1) % 2] + at, self->grids[step % 2] + at, self->row,
+                self->plane, size);
+      if (++y == size)
+        {
+          y = 0;
+          z++;
+        }
+    }
 }
 
 static void
@@ -93,7 +101,7 @@ grid_plain (gpointer problem)
   const Grid *self = problem;
 
   for (guint step = 0; step < self->steps; step++)
-    self->sweep (self, step, 0, self->size);
+    self->sweep (self, step, 0, self->rows);
 }
 
 static guint
@@ -101,7 +109,7 @@ grid_n_tiles (gpointer problem, guint phase)
 {
   const Grid *self = problem;
 
-  return (self->size + self->tile - 1) / self->tile;
+  return (self->rows + self->tile - 1) / self->tile;
 }
 
 static void
@@ -110,7 +118,7 @@ grid_tile (gpointer problem, guint phase, guint tile)
   const Grid *self = problem;
   guint first = tile * self->tile;
 
-  self->sweep (self, phase, first, MIN (first + self->tile, self->size));
+  self->sweep (self, phase, first, MIN (first + self->tile, self->rows));
 }
 
 static void
@@ -144,13 +152,14 @@ grid_free (gpointer problem)
 }
 
 static Grid *
-grid_new (const BenchOptions *options, guint n_dimensions, guint size, guint steps, guint tile)
+grid_new (guint n_dimensions, guint size, guint steps, guint tile)
 {
   Grid *self = g_new0 (Grid, 1);
 
-  self->size = bench_choose (options, options->size, size, n_dimensions == 2 ? 8 : 4);
-  self->steps = bench_choose (options, options->steps, steps, 2);
-  self->tile = options->tile != 0 ? options->tile : tile;
+  self->size = size;
+  self->steps = steps;
+  self->tile = tile;
+  self->rows = n_dimensions == 2 ? size : size * size;
   self->row = self->size + 2;
   self->plane = self->row * self->row;
   self->n = n_dimensions == 2 ? self->plane : self->plane * self->row;
@@ -162,14 +171,10 @@ grid_new (const BenchOptions *options, guint n_dimensions, guint size, guint ste
   return self;
 }
 
-static gboolean
-grid_plan (BenchResult *result,
-           const BenchOptions *options,
-           Grid *self,
-           gboolean (*check) (gpointer problem, GError **error),
-           GError **error)
+static BenchNumeric
+grid_numeric (Grid *self, gboolean (*check) (gpointer problem, GError **error))
 {
-  BenchNumeric numeric = {
+  return (BenchNumeric){
     .problem = self,
     .free = grid_free,
     .restart = grid_restart,
@@ -178,8 +183,6 @@ grid_plan (BenchResult *result,
     .values = grid_values,
     .check_plain = check,
   };
-
-  return bench_numeric_plan (result, options, &numeric, error);
 }
 
 /* --- Jacobi ----------------------------------------------------------------------------------- */
@@ -214,25 +217,37 @@ jacobi_check (gpointer problem, GError **error)
   return FALSE;
 }
 
-static gboolean
-plan_jacobi (BenchResult *result, const BenchOptions *options, GError **error)
+BenchNumeric
+bench_jacobi_new (guint size, guint steps, guint tile)
 {
-  Grid *self = grid_new (options, 2, 1024, 100, 16);
+  Grid *self = grid_new (2, size, steps, tile);
 
   self->sweep = sweep_rows;
   bench_fill_random (self->start, self->n);
-  for (guint y = 0; y < self->size + 2; y++)
-    for (guint x = 0; x < self->size + 2; x++)
+  for (guint y = 0; y < size + 2; y++)
+    for (guint x = 0; x < size + 2; x++)
       {
         gdouble *point = &self->start[y * self->row + x];
-        gboolean inside = x > 0 && x <= self->size && y > 0 && y <= self->size;
+        gboolean inside = x > 0 && x <= size && y > 0 && y <= size;
 
         *point = inside ? *point + sin (x * self->h) * sin (y * self->h) : 0;
       }
-  bench_result_set_title (result, "%u sweeps over %u x %u points, tiles of %u rows", self->steps,
-                          self->size, self->size, self->tile);
 
-  return grid_plan (result, options, self, jacobi_check, error);
+  return grid_numeric (self, jacobi_check);
+}
+
+static gboolean
+plan_jacobi (BenchResult *result, const BenchOptions *options, GError **error)
+{
+  guint size = bench_choose (options, options->size, 1024, 8);
+  guint steps = bench_choose (options, options->steps, 100, 2);
+  guint tile = options->tile != 0 ? options->tile : 16;
+  BenchNumeric numeric = bench_jacobi_new (size, steps, tile);
+
+  bench_result_set_title (result, "%u sweeps over %u x %u points, tiles of %u rows", steps, size,
+                          size, tile);
+
+  return bench_numeric_plan (result, options, &numeric, error);
 }
 
 const BenchWorkload bench_workload_jacobi = {
@@ -262,21 +277,33 @@ heat_check (gpointer problem, GError **error)
   return TRUE;
 }
 
+BenchNumeric
+bench_heat_new (guint size, guint steps, guint tile)
+{
+  Grid *self = grid_new (3, size, steps, tile);
+  gdouble h = self->h;
+
+  self->sweep = sweep_cube;
+  for (guint z = 1; z <= size; z++)
+    for (guint y = 1; y <= size; y++)
+      for (guint x = 1; x <= size; x++)
+        self->start[z * self->plane + y * self->row + x] = sin (x * h) * sin (y * h) * sin (z * h);
+
+  return grid_numeric (self, heat_check);
+}
+
 static gboolean
 plan_heat (BenchResult *result, const BenchOptions *options, GError **error)
 {
-  Grid *self = grid_new (options, 3, 96, 100, 2);
-  gdouble h = self->h;
+  guint size = bench_choose (options, options->size, 96, 4);
+  guint steps = bench_choose (options, options->steps, 100, 2);
+  guint tile = options->tile != 0 ? options->tile : 2;
+  BenchNumeric numeric = bench_heat_new (size, steps, tile * size);
 
-  self->sweep = sweep_planes;
-  for (guint z = 1; z <= self->size; z++)
-    for (guint y = 1; y <= self->size; y++)
-      for (guint x = 1; x <= self->size; x++)
-        self->start[z * self->plane + y * self->row + x] = sin (x * h) * sin (y * h) * sin (z * h);
-  bench_result_set_title (result, "%u steps over %u x %u x %u points, tiles of %u planes",
-                          self->steps, self->size, self->size, self->size, self->tile);
+  bench_result_set_title (result, "%u steps over %u x %u x %u points, tiles of %u planes", steps,
+                          size, size, size, tile);
 
-  return grid_plan (result, options, self, heat_check, error);
+  return bench_numeric_plan (result, options, &numeric, error);
 }
 
 const BenchWorkload bench_workload_heat = {

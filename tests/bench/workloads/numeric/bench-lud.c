@@ -241,13 +241,12 @@ lud_new (guint n, guint b)
   return self;
 }
 
-static gboolean
-plan (BenchResult *result, const BenchOptions *options, GError **error)
+BenchNumeric
+bench_lud_new (guint size, guint tile)
 {
-  guint b = options->tile != 0 ? options->tile : TILE;
-  guint size = bench_choose (options, options->size, SIZE, 2 * b);
-  Lud *self = lud_new ((size + b - 1) / b, b);
-  BenchNumeric numeric = {
+  Lud *self = lud_new ((size + tile - 1) / tile, tile);
+
+  return (BenchNumeric){
     .problem = self,
     .free = lud_free,
     .restart = lud_restart,
@@ -256,9 +255,17 @@ plan (BenchResult *result, const BenchOptions *options, GError **error)
     .values = lud_values,
     .check_plain = lud_check,
   };
+}
 
-  bench_result_set_title (result, "a matrix of %u x %u, blocks of %u x %u", self->n * b,
-                          self->n * b, b, b);
+static gboolean
+plan (BenchResult *result, const BenchOptions *options, GError **error)
+{
+  guint b = options->tile != 0 ? options->tile : TILE;
+  guint size = bench_choose (options, options->size, SIZE, 2 * b);
+  BenchNumeric numeric = bench_lud_new (size, b);
+
+  size = (size + b - 1) / b * b;
+  bench_result_set_title (result, "a matrix of %u x %u, blocks of %u x %u", size, size, b, b);
 
   return bench_numeric_plan (result, options, &numeric, error);
 }

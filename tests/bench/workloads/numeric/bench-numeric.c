@@ -10,12 +10,12 @@
 
 #include <string.h>
 
-typedef struct
+struct _BenchSolved
 {
   BenchNumeric numeric;
   gdouble *expected;
   gsize n;
-} Shared;
+};
 
 gdouble *
 bench_numbers_new (gsize n)
@@ -38,9 +38,9 @@ bench_fill_random (gdouble *values, gsize n)
 }
 
 static void
-shared_free (gpointer data)
+solved_free (gpointer data)
 {
-  Shared *self = data;
+  BenchSolved *self = data;
 
   self->numeric.free (self->numeric.problem);
   g_free (self->expected);
@@ -59,7 +59,7 @@ bits_of (gdouble value)
 }
 
 static gboolean
-check_values (const Shared *self, GError **error)
+check_values (const BenchSolved *self, GError **error)
 {
   gsize n;
   const gdouble *values = self->numeric.values (self->numeric.problem, &n);
@@ -77,10 +77,10 @@ check_values (const Shared *self, GError **error)
   return TRUE;
 }
 
-static gboolean
-run_plain (const BenchRun *run, gdouble *samples, GError **error)
+gboolean
+bench_solved_run_plain (const BenchRun *run, gdouble *samples, GError **error)
 {
-  const Shared *self = run->load;
+  const BenchSolved *self = run->load;
   gint64 begin;
 
   self->numeric.restart (self->numeric.problem);
@@ -91,10 +91,10 @@ run_plain (const BenchRun *run, gdouble *samples, GError **error)
   return check_values (self, error);
 }
 
-static gboolean
-run_contender (const BenchRun *run, gdouble *samples, GError **error)
+gboolean
+bench_solved_run_contender (const BenchRun *run, gdouble *samples, GError **error)
 {
-  const Shared *self = run->load;
+  const BenchSolved *self = run->load;
 
   self->numeric.restart (self->numeric.problem);
 
@@ -104,7 +104,7 @@ run_contender (const BenchRun *run, gdouble *samples, GError **error)
 }
 
 static gboolean
-expect (Shared *self, GError **error)
+expect (BenchSolved *self, GError **error)
 {
   const BenchNumeric *numeric = &self->numeric;
   const gdouble *values;
@@ -119,9 +119,20 @@ expect (Shared *self, GError **error)
   return TRUE;
 }
 
-static guint64
-count_tiles (const BenchPhases *phases)
+const BenchSolved *
+bench_numeric_solve (BenchResult *result, const BenchNumeric *numeric, GError **error)
 {
+  BenchSolved *self = bench_result_own (result, g_new0 (BenchSolved, 1), solved_free);
+
+  self->numeric = *numeric;
+
+  return expect (self, error) ? self : NULL;
+}
+
+guint64
+bench_solved_count_tiles (const BenchSolved *self)
+{
+  const BenchPhases *phases = &self->numeric.phases;
   guint64 n = 0;
 
   for (guint i = 0; i < phases->n_phases; i++)
@@ -136,20 +147,21 @@ bench_numeric_plan (BenchResult *result,
                     const BenchNumeric *numeric,
                     GError **error)
 {
-  Shared *shared = bench_result_own (result, g_new0 (Shared, 1), shared_free);
+  const BenchSolved *solved = bench_numeric_solve (result, numeric, error);
   BenchCase what = { .load = "sequential",
                      .workers = 1,
-                     .n_items = count_tiles (&numeric->phases),
                      .show = BENCH_SHOW_COMPARED,
-                     .run = run_plain,
-                     .data = shared };
+                     .run = bench_solved_run_plain,
+                     .data = solved };
 
-  shared->numeric = *numeric;
+  if (solved == NULL)
+    return FALSE;
+  what.n_items = bench_solved_count_tiles (solved);
   result->item = "tile";
   what.base = bench_result_add (result, &what, "plain", BENCH_PLAIN, NULL);
-  what.run = run_contender;
+  what.run = bench_solved_run_contender;
   bench_contenders_add_scaled (result, options, BENCH_CAN_PHASES, &what, BENCH_OVERHEAD,
                                BENCH_FACTOR);
 
-  return expect (shared, error);
+  return TRUE;
 }

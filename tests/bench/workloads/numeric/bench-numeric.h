@@ -29,6 +29,23 @@ typedef struct
   gboolean (*check_plain) (gpointer problem, GError **error);
 } BenchNumeric;
 
+/* The problems: of so many points along an edge, in tiles of so many rows; or of so many rows, in
+ * blocks of so many. */
+BenchNumeric bench_jacobi_new (guint size, guint steps, guint tile);
+BenchNumeric bench_heat_new (guint size, guint steps, guint tile);
+BenchNumeric bench_lud_new (guint size, guint tile);
+
+/* A problem whose plain run was done and checked; the result owns it from now on. NULL: it is
+ * wrong. */
+typedef struct _BenchSolved BenchSolved;
+
+const BenchSolved *
+bench_numeric_solve (BenchResult *result, const BenchNumeric *numeric, GError **error);
+guint64 bench_solved_count_tiles (const BenchSolved *self);
+/* Run functions: the load is the solved problem, with which each run is compared. */
+gboolean bench_solved_run_plain (const BenchRun *run, gdouble *samples, GError **error);
+gboolean bench_solved_run_contender (const BenchRun *run, gdouble *samples, GError **error);
+
 /* Trials against plain C with one worker and with all; the result owns the problem from now on. */
 gboolean bench_numeric_plan (BenchResult *result,
                              const BenchOptions *options,
