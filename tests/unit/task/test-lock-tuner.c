@@ -25,8 +25,8 @@ use_lock (IrisLockTuner *tuner, int64_t hot_ns, int64_t plain_ns, guint n)
 
   for (guint i = 0; i < n; i++)
     {
-      int64_t length = iris_lock_tuner_next (tuner, fake_clock) == IRIS_LOCK_WAY_HOT ? hot_ns
-                                                                                     : plain_ns;
+      int64_t length = iris_lock_tuner_next (tuner, fake_clock, 0) == IRIS_LOCK_WAY_HOT ? hot_ns
+                                                                                        : plain_ns;
 
       fake_time += length;
       lost += length - MIN (hot_ns, plain_ns);
@@ -45,19 +45,19 @@ TEST (the_adaptive_policy_keeps_the_faster_way)
 {
   IrisLockTuner tuner;
 
-  iris_lock_tuner_init (&tuner);
+  iris_lock_tuner_init (&tuner, false);
   use_lock (&tuner, 100, 300, 5000);
   ck_assert_int_eq (tuner.better, IRIS_LOCK_WAY_HOT);
   ck_assert_uint_eq (atomic_load (&tuner.ns[IRIS_LOCK_WAY_HOT]), 100);
   ck_assert_uint_eq (atomic_load (&tuner.ns[IRIS_LOCK_WAY_PLAIN]), 300);
 
-  iris_lock_tuner_init (&tuner);
+  iris_lock_tuner_init (&tuner, false);
   use_lock (&tuner, 300, 200, 5000);
   ck_assert_int_eq (tuner.better, IRIS_LOCK_WAY_PLAIN);
   ck_assert_uint_eq (atomic_load (&tuner.switches), 1);
 
   /* Within the margin nothing changes. */
-  iris_lock_tuner_init (&tuner);
+  iris_lock_tuner_init (&tuner, false);
   use_lock (&tuner, 100, 99, 5000);
   ck_assert_int_eq (tuner.better, IRIS_LOCK_WAY_HOT);
   ck_assert_uint_eq (atomic_load (&tuner.switches), 0);
@@ -67,7 +67,7 @@ TEST (the_adaptive_policy_looks_again_and_changes_its_mind)
 {
   IrisLockTuner tuner;
 
-  iris_lock_tuner_init (&tuner);
+  iris_lock_tuner_init (&tuner, false);
   use_lock (&tuner, 100, 300, 100000);
   ck_assert_int_eq (tuner.better, IRIS_LOCK_WAY_HOT);
   use_lock (&tuner, 300, 100, 1000000);
@@ -86,7 +86,7 @@ TEST (trying_the_worse_way_costs_a_small_part_of_the_time)
       IrisLockTuner tuner;
       int64_t lost, began;
 
-      iris_lock_tuner_init (&tuner);
+      iris_lock_tuner_init (&tuner, false);
       use_lock (&tuner, 100, worse[i], 2 * IRIS_LOCK_TRIALS * IRIS_LOCK_TRIAL_LENGTH + 1);
       began = fake_time;
       n_looks = 0;
