@@ -211,6 +211,8 @@ void bench_series_free (BenchSeries *self);
 void bench_series_compare (BenchSeries *self, const BenchSeries *base, BenchRelation relation);
 void bench_series_add (BenchSeries *self, gdouble sample);
 BenchSummary bench_series_summary (const BenchSeries *self);
+/* What the comparison says of each round: (element-type gdouble). */
+GArray *bench_series_compare_all (const BenchSeries *self);
 BenchSummary bench_series_compared (const BenchSeries *self);
 gdouble bench_series_per_item (const BenchSeries *self);
 const char *bench_kind_name (BenchKind kind);

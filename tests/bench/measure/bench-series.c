@@ -76,10 +76,10 @@ compare_samples (const BenchSeries *self, gdouble mine, gdouble base)
     }
 }
 
-BenchSummary
-bench_series_compared (const BenchSeries *self)
+GArray *
+bench_series_compare_all (const BenchSeries *self)
 {
-  g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (gdouble));
+  GArray *numbers = g_array_new (FALSE, FALSE, sizeof (gdouble));
   guint n = self->base != NULL ? MIN (self->samples->len, self->base->samples->len) : 0;
 
   for (guint i = 0; i < n; i++)
@@ -89,6 +89,14 @@ bench_series_compared (const BenchSeries *self)
 
       g_array_append_val (numbers, value);
     }
+
+  return numbers;
+}
+
+BenchSummary
+bench_series_compared (const BenchSeries *self)
+{
+  g_autoptr (GArray) numbers = bench_series_compare_all (self);
 
   return bench_summarize (numbers);
 }

@@ -69,6 +69,7 @@ typedef struct
   ROW (lud)                  \
   ROW (heat)                 \
   ROW (locks)                \
+  ROW (lock_data)            \
   ROW (ping_pong)            \
   ROW (fan_in)               \
   ROW (ring)                 \

@@ -18,6 +18,8 @@
 /* Steps of the work outside, at most; a step takes about a nanosecond. */
 #define OUTSIDE 1024
 
+#define LINE 64 /* bytes */
+
 typedef struct
 {
   guint64 value;
@@ -58,6 +60,8 @@ struct _BenchShared
   Fifo fifos[MAX_LOCKS];
   Node list; /* the head of a ring */
   Node nodes[NODES];
+  guint64 *data;
+  gsize n_lines;
 };
 
 static guint32
@@ -255,6 +259,29 @@ prod_cons_is_good (const BenchShared *shared)
   return TRUE;
 }
 
+/* --- data ------------------------------------------------------------------------------------- */
+
+static BenchAfter
+change_data (BenchShared *shared, BenchUser *user)
+{
+  for (gsize i = 0; i < shared->n_lines; i++)
+    shared->data[i * (LINE / sizeof *shared->data)]++;
+
+  return BENCH_GO_ON;
+}
+
+static gboolean
+data_is_good (const BenchShared *shared)
+{
+  for (gsize i = 0; i < shared->n_lines; i++)
+    if (shared->data[i * (LINE / sizeof *shared->data)] != shared->done[0].value)
+      return FALSE;
+
+  return TRUE;
+}
+
+const BenchLockProgram bench_lock_program_data = { "data", FALSE, 1, change_data, data_is_good };
+
 /* --- all of them ------------------------------------------------------------------------------ */
 
 static const BenchLockProgram programs[] = {
@@ -283,7 +310,7 @@ bench_lock_program_n_locks (const BenchLockProgram *self, guint n_users)
 }
 
 BenchShared *
-bench_shared_new (const BenchLockProgram *program, guint n_users)
+bench_shared_new (const BenchLockProgram *program, guint n_users, gsize bytes)
 {
   BenchShared *self = aligned_alloc (128, sizeof *self);
 
@@ -296,6 +323,11 @@ bench_shared_new (const BenchLockProgram *program, guint n_users)
   self->list.next = self->list.prev = &self->list;
   for (guint i = 0; i < NODES; i++)
     list_append (&self->list, &self->nodes[i]);
+  self->n_lines = bytes / LINE;
+  if (bytes > 0 && (self->data = aligned_alloc (LINE, bytes)) == NULL)
+    g_error ("out of memory");
+  if (bytes > 0)
+    memset (self->data, 0, bytes);
 
   return self;
 }
@@ -319,6 +351,7 @@ bench_shared_check (const BenchShared *self, guint64 expected, GError **error)
 void
 bench_shared_free (BenchShared *self)
 {
+  free (self->data);
   free (self);
 }
 

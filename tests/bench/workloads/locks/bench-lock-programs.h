@@ -47,11 +47,15 @@ typedef struct
   gboolean (*is_good) (const BenchShared *shared);
 } BenchLockProgram;
 
+/* The seven of the paper. */
 const BenchLockProgram *bench_lock_program_nth (guint n);
+/* One lock, and data behind it of which each section changes every line. */
+extern const BenchLockProgram bench_lock_program_data;
 /* Of a program with many locks: several users each, 8 at most. */
 guint bench_lock_program_n_locks (const BenchLockProgram *self, guint n_users);
 
-BenchShared *bench_shared_new (const BenchLockProgram *program, guint n_users);
+/* @bytes: of the data; 0 but for that program. */
+BenchShared *bench_shared_new (const BenchLockProgram *program, guint n_users, gsize bytes);
 gboolean bench_shared_check (const BenchShared *self, guint64 expected, GError **error);
 void bench_shared_free (BenchShared *self);
 

@@ -159,7 +159,8 @@ run_items (Run *run, guint workers, gint64 *begin, GError **error)
 static void
 run_init (Run *run, const BenchLockLoad *load)
 {
-  *run = (Run){ .load = load, .shared = bench_shared_new (load->program, load->n_users) };
+  *run = (Run){ .load = load,
+                .shared = bench_shared_new (load->program, load->n_users, load->bytes) };
   run->sessions = aligned_alloc (128, load->n_users * sizeof *run->sessions);
   if (run->sessions == NULL)
     g_error ("out of memory");

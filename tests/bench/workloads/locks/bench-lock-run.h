@@ -26,6 +26,7 @@ typedef struct
   IrisLockPolicy policy;
   guint n_users;
   guint sections;                  /* of each user */
+  gsize bytes;                     /* that a lock protects, where the program leaves it open */
   const BenchContender *contender; /* the scheduler of items */
 } BenchLockLoad;
 
