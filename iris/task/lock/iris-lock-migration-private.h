@@ -13,8 +13,7 @@
  *
  * Load balancing comes first: at most one thread is on its way to a processor, by a word for each
  * processor that says so from begin to end. Further ones are woken where the kernel wants them. The
- * word holds the generation of the process: threads that were on their way while it forked are
- * not in the child.
+ * word holds the process: threads that were on their way while it forked are not in the child.
  *
  * What is given back
  * ------------------

@@ -4,13 +4,11 @@
  */
 #include "iris/task/lock/iris-lock-migration-private.h"
 
-#include "iris/base/iris-fork-private.h"
-
 #include <string.h>
 #include <unistd.h>
 
-/* By processor: the generation of the process in which a thread is on its way there. */
-static _Atomic unsigned arriving[CPU_SETSIZE];
+/* By processor: the process in which a thread is on its way there. */
+static _Atomic pid_t arriving[CPU_SETSIZE];
 
 /* What this thread's affinity was when it was looked at last. */
 static __thread struct
@@ -30,13 +28,12 @@ iris_lock_migration_init (IrisLockMigration *self)
 static bool
 claim_processor (int processor)
 {
-  unsigned seen = atomic_load_explicit (&arriving[processor], memory_order_relaxed);
+  pid_t seen = atomic_load_explicit (&arriving[processor], memory_order_relaxed), mine = getpid ();
 
-  /* Relaxed: it only counts, and guards nothing. */
-  return seen != iris_fork_generation
-         && atomic_compare_exchange_strong_explicit (&arriving[processor], &seen,
-                                                     iris_fork_generation, memory_order_relaxed,
-                                                     memory_order_relaxed);
+  /* Relaxed: it counts to one, and guards nothing. */
+  return seen != mine
+         && atomic_compare_exchange_strong_explicit (&arriving[processor], &seen, mine,
+                                                     memory_order_relaxed, memory_order_relaxed);
 }
 
 static void
