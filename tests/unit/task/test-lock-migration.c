@@ -243,26 +243,27 @@ START_TEST (a_thread_that_is_gone_keeps_no_processor)
 }
 END_TEST
 
+/* Wherever it runs, a thread was on its way there in the parent. */
 static int
-travel_in_child (void)
+travel_in_child (const cpu_set_t *two)
 {
-  Traveller one;
-  cpu_set_t two = set_of (here);
+  IrisLockMigration migration;
+  cpu_set_t after;
   gboolean is_moved;
 
-  CPU_SET (there, &two);
-  traveller_start (&one, -1);
-  if (sched_setaffinity (one.migration.thread, sizeof two, &two) != 0)
+  if (sched_setaffinity (0, sizeof *two, two) != 0)
     return 2;
-  is_moved = iris_lock_migration_begin (&one.migration);
-  traveller_end (&one);
+  iris_lock_migration_init (&migration);
+  is_moved = iris_lock_migration_begin (&migration);
+  iris_lock_migration_end (&migration);
+  after = affinity_of (0);
 
-  return is_moved && CPU_EQUAL (&one.after, &two) ? 0 : 1;
+  return is_moved && CPU_EQUAL (&after, two) ? 0 : 1;
 }
 
 START_TEST (a_child_does_not_wait_for_threads_that_stayed_behind)
 {
-  Traveller one;
+  Traveller travellers[2];
   cpu_set_t two = set_of (here);
   pid_t child;
   int status;
@@ -270,16 +271,21 @@ START_TEST (a_child_does_not_wait_for_threads_that_stayed_behind)
   if (there < 0)
     return;
   CPU_SET (there, &two);
-  traveller_start (&one, -1);
-  ck_assert_int_eq (sched_setaffinity (one.migration.thread, sizeof two, &two), 0);
-  ck_assert (iris_lock_migration_begin (&one.migration));
+  for (int i = 0; i < 2; i++)
+    {
+      traveller_start (&travellers[i], -1);
+      ck_assert_int_eq (sched_setaffinity (travellers[i].migration.thread, sizeof two, &two), 0);
+      bind_to (0, i == 0 ? here : there);
+      ck_assert (iris_lock_migration_begin (&travellers[i].migration));
+    }
   child = fork ();
   ck_assert_int_ge (child, 0);
   if (child == 0)
-    _exit (travel_in_child ());
+    _exit (travel_in_child (&two));
   ck_assert_int_eq (waitpid (child, &status, 0), child);
   ck_assert_int_eq (status, 0);
-  traveller_end (&one);
+  for (int i = 0; i < 2; i++)
+    traveller_end (&travellers[i]);
 }
 END_TEST
 

@@ -97,4 +97,57 @@ TEST (trying_the_worse_way_costs_a_small_part_of_the_time)
     }
 }
 
+/* So many wake-ups, 100 ns apart for each time that the lock is held meanwhile; a hot one lets it
+ * be held @hot times, a plain one @plain times. Returns the time of the ways. */
+static void
+wake_threads (IrisLockTuner *tuner, guint hot, guint plain, guint n, int64_t spent[2])
+{
+  static uint64_t held;
+
+  spent[0] = spent[1] = 0;
+  for (guint i = 0; i < n; i++)
+    {
+      IrisLockWay way = iris_lock_tuner_next (tuner, fake_clock, held);
+
+      held += way == IRIS_LOCK_WAY_HOT ? hot : plain;
+      fake_time += 1000;
+      spent[way] += 1000;
+    }
+}
+
+TEST (threads_are_moved_only_where_the_lock_is_held_more_often_for_it)
+{
+  IrisLockTuner tuner;
+  int64_t spent[2];
+
+  /* A wake-up takes as long either way: what counts is how often the lock was held. */
+  iris_lock_tuner_init (&tuner, true);
+  ck_assert_int_eq (tuner.better, IRIS_LOCK_WAY_PLAIN);
+  wake_threads (&tuner, 4, 2, 100000, spent);
+  ck_assert_int_eq (tuner.better, IRIS_LOCK_WAY_HOT);
+  ck_assert_uint_eq (atomic_load (&tuner.ns[IRIS_LOCK_WAY_HOT]), 250);
+  ck_assert_uint_eq (atomic_load (&tuner.ns[IRIS_LOCK_WAY_PLAIN]), 500);
+
+  iris_lock_tuner_init (&tuner, true);
+  wake_threads (&tuner, 2, 3, 100000, spent);
+  ck_assert_int_eq (tuner.better, IRIS_LOCK_WAY_PLAIN);
+  ck_assert_uint_eq (atomic_load (&tuner.switches), 0);
+}
+
+TEST (trials_of_threads_are_long_and_cost_a_small_part_of_the_time)
+{
+  IrisLockTuner tuner;
+  int64_t spent[2];
+
+  iris_lock_tuner_init (&tuner, true);
+  wake_threads (&tuner, 1, 3, IRIS_LOCK_TRIAL_NS / 1000, spent);
+  ck_assert_int_eq (spent[IRIS_LOCK_WAY_HOT], 0);
+  wake_threads (&tuner, 1, 3, 10 * IRIS_LOCK_TRIAL_NS / 1000, spent);
+  ck_assert_uint_eq (atomic_load (&tuner.rounds), 1);
+  wake_threads (&tuner, 1, 3, 5000000, spent);
+  ck_assert_uint_ge (atomic_load (&tuner.rounds), 2);
+  ck_assert_int_le (spent[IRIS_LOCK_WAY_HOT] * (IRIS_LOCK_SHARE - 1) * 2 / 3,
+                    spent[IRIS_LOCK_WAY_PLAIN]);
+}
+
 TEST_MAIN ("lock-tuner", NULL, NULL)
