@@ -71,13 +71,14 @@ end_round (IrisLockTuner *self, unsigned n, int64_t now)
   int64_t kept = median (self->samples[self->better], n);
   int64_t tried = median (self->samples[other], n);
   int64_t loss, settled = IRIS_LOCK_SETTLED_NS;
+  bool would_move = self->wakes && other == IRIS_LOCK_WAY_HOT;
 
   atomic_store_explicit (&self->ns[self->better], (uint64_t) kept / IRIS_LOCK_TRIAL_LENGTH,
                          memory_order_relaxed);
   atomic_store_explicit (&self->ns[other], (uint64_t) tried / IRIS_LOCK_TRIAL_LENGTH,
                          memory_order_relaxed);
   iris_counter_add (&self->rounds, 1);
-  if (tried < kept - kept / IRIS_LOCK_MARGIN)
+  if (tried < kept - kept / (would_move ? IRIS_LOCK_MARGIN_TO_MOVE : IRIS_LOCK_MARGIN))
     {
       self->better = other;
       atomic_store_explicit (&self->choice, other, memory_order_relaxed);

@@ -128,6 +128,11 @@ TEST (threads_are_moved_only_where_the_lock_is_held_more_often_for_it)
   ck_assert_uint_eq (atomic_load (&tuner.ns[IRIS_LOCK_WAY_HOT]), 250);
   ck_assert_uint_eq (atomic_load (&tuner.ns[IRIS_LOCK_WAY_PLAIN]), 500);
 
+  /* A tenth faster is too little. */
+  iris_lock_tuner_init (&tuner, true);
+  wake_threads (&tuner, 11, 10, 100000, spent);
+  ck_assert_int_eq (tuner.better, IRIS_LOCK_WAY_PLAIN);
+
   iris_lock_tuner_init (&tuner, true);
   wake_threads (&tuner, 2, 3, 100000, spent);
   ck_assert_int_eq (tuner.better, IRIS_LOCK_WAY_PLAIN);
