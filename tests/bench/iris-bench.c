@@ -289,10 +289,10 @@ describe (void)
     g_string_append_printf (text, "  %-12s %s\n", workload->name, workload->summary);
   g_string_append_printf (
       text,
-      "  %-12s all but the daemon's, and the goals that they are held against\n"
+      "  %-12s all but lock-data and the daemon's, and the goals that they are held against\n"
       "\n%s\n"
-      "locks, queues, round-trip and daemon have contenders and rows of their own,\n"
-      "which iris-bench(1) names.\n\n"
+      "locks, lock-data, queues, round-trip and daemon have contenders and rows of\n"
+      "their own, which iris-bench(1) names.\n\n"
       "Contenders run in turn, round by round, so that what disturbs the machine\n"
       "disturbs all of them. Every run is checked: an item that was not executed, or a\n"
       "wrong result, is an error.\n"
