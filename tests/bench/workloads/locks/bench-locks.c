@@ -18,7 +18,7 @@
 #define MOST     128
 
 /* Of lock-data: what a run changes in all, and what the lock protects. */
-#define CHANGED       ((guint64) 800 << 20)
+#define CHANGED       ((guint64) 4 << 30)
 #define QUICK_CHANGED ((guint64) 4 << 20)
 #define SMALL         ((gsize) 4 << 10)
 #define LARGE         ((gsize) 256 << 10)
