@@ -2,15 +2,16 @@
  *
  * The core of a lock whose waiters are threads that sleep, or anything that can be called later.
  *
- * Who may call what: try, enter and acquire any thread; release the thread that holds the lock, or
- * any thread on the holder's behalf; init while no other thread looks. A node belongs to the lock
- * from enter, when that says false, until the lock is its own.
+ * Who may call what: try, spin, enter and wait any thread; release the thread that holds the lock,
+ * or any thread on the holder's behalf; init while no other thread looks. A node belongs to the
+ * lock from enter, when that says false, until the lock is its own.
  *
  * How to use it
  * -------------
- * A thread: acquire, work, release. Anything else: enter with a node whose `granted` is set. If
- * enter says true the lock is held. If not, some release returns that node later: the lock is then
- * held for it, and the thread that released must see to it that the node goes on.
+ * A thread: spin, or enter with a node, and if that says false wait; work; release. Anything else:
+ * enter with a node whose `granted` is set. If that says true the lock is held. If not, some
+ * release returns that node later: the lock is then held for it, and the thread that released must
+ * see to it that the node goes on.
  *
  * How it works
  * ------------
@@ -56,8 +57,8 @@
  *
  * Orders: letting go releases and taking acquires, as ever; setting ASLEEP releases, and the heir's
  * look and the holder's acquire, for what a mover shares. Pushing releases the node; the exchange
- * of the newcomers acquires it. Setting `heir` releases nothing that is needed, but its sleeper
- * reads the line only once it holds the lock.
+ * of the newcomers acquires it. Setting `heir` releases what a mover shares; its sleeper reads
+ * the line only once it holds the lock.
  *
  * Progress: enter is lock-free. Release is wait-free but for the swap against newcomers.
  *
