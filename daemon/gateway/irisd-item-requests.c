@@ -249,16 +249,18 @@ refuse_ack (IrisdGateway *self,
     g_snprintf (hex + 2 * (gsize) i, 3, "%02x", id[i]);
   g_autoptr (GError) error = NULL;
   if (iris_wire_message_has (request, IRIS_WIRE_KEY_COUNT))
-    error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                         "cannot acknowledge: of the %u unacknowledged endings of this connection"
-                         ", oldest first, number %u is not that of request %s; name each "
-                         "ending that was handled",
-                         caller->peer->unacked.count, request->count, hex);
+    error = g_error_new (
+        IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+        "cannot acknowledge: of the %u unacknowledged completions of this connection"
+        ", oldest first, number %u is not that of request %s; name each "
+        "completion that was handled",
+        caller->peer->unacked.count, request->count, hex);
   else
-    error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                         "cannot acknowledge: no ending of request %s is unacknowledged on this "
-                         "connection; name each ending once, on the connection that brought it",
-                         hex);
+    error = g_error_new (
+        IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+        "cannot acknowledge: no completion of request %s is unacknowledged on this "
+        "connection; name each completion once, on the connection that brought it",
+        hex);
   irisd_send_refusal (self, caller, request->request_id, error);
 }
 

@@ -2,138 +2,84 @@
  *
  * iris-bench: compares the schedulers, and their peers, on the workloads of the papers.
  */
-#include "tests/bench/peers/bench-contender.h"
+#include "tests/bench/bench-arguments.h"
 #include "tests/bench/daemon/bench-daemon.h"
+#include "tests/bench/report/bench-diff.h"
+#include "tests/bench/page/bench-page.h"
 #include "tests/bench/report/bench-report.h"
 
 #include <locale.h>
 
-#define MAX_WORKERS 4096
-#define MAX_SIZE    16384
-#define MAX_ROUNDS  100000
+#define DIFFERENT 3 /* the exit status if diff sees a difference */
 
-/* What the user said, as GOption takes it. */
-typedef struct
-{
-  gint workers, rounds, outer, inner, items, producers, size, steps, tile;
-  gdouble scale, work, seconds;
-  gboolean no_peers, json, csv, version;
-  char **only;
-  char *variants, *places, *irisd, *chart, *output, *child;
-} Arguments;
+/* --- pictures --------------------------------------------------------------------------------- */
 
+/* The ending chooses: a page draws by itself, other pictures need gnuplot. */
 static gboolean
-check_range (const char *name, gint value, gint least, gint most, GError **error)
+check_picture (const char *file, GError **error)
 {
-  if (value >= least && value <= most)
-    return TRUE;
-  g_set_error (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT, "--%s takes %d to %d, not %d", name, least,
-               most, value);
-
-  return FALSE;
+  return g_str_has_suffix (file, ".html") || bench_chart_check (file, error);
 }
 
 static gboolean
-check_numbers (const Arguments *a, GError **error)
+write_picture (JsonNode *report, const char *file, GError **error)
 {
-  if (a->scale <= 0 || a->scale > 1000 || a->work < 0 || a->work > 1e6 || a->seconds < 0
-      || a->seconds > 3600)
-    {
-      g_set_error_literal (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
-                           "--scale takes more than 0 up to 1000, --work up to 1000000 µs, "
-                           "--seconds up to 3600");
-      return FALSE;
-    }
-
-  return check_range ("workers", a->workers, 1, MAX_WORKERS, error)
-         && check_range ("rounds", a->rounds, 1, MAX_ROUNDS, error)
-         && check_range ("outer", a->outer, 0, 100000000, error)
-         && check_range ("inner", a->inner, 0, 100000000, error)
-         && check_range ("items", a->items, 0, 1000000000, error)
-         && check_range ("producers", a->producers, 0, MAX_WORKERS, error)
-         && check_range ("size", a->size, 0, MAX_SIZE, error)
-         && check_range ("steps", a->steps, 0, 1000000, error)
-         && check_range ("tile", a->tile, 0, 1024, error);
+  return g_str_has_suffix (file, ".html") ? bench_page_save (report, file, error)
+                                          : bench_chart_write (report, file, error);
 }
 
-static gboolean
-check_variants (const char *name, BenchVariants *variants, GError **error)
+/* --- measuring -------------------------------------------------------------------------------- */
+
+typedef enum
 {
-  static const char *const names[] = { "none", "one", "all" };
-
-  *variants = BENCH_VARIANTS_ONE;
-  if (name == NULL)
-    return TRUE;
-  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
-    if (g_str_equal (name, names[i]))
-      {
-        *variants = (BenchVariants) i;
-        return TRUE;
-      }
-  g_set_error (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
-               "--variants takes none, one or all, not “%s”", name);
-
-  return FALSE;
-}
+  FAIL,     /* the first error ends all */
+  SKIP,     /* of the contenders that were chosen, not all can run everything */
+  REMEMBER, /* a workload that cannot run here takes away nothing of the others */
+} OnError;
 
 static gboolean
-choose (const Arguments *a, BenchOptions *options, GError **error)
+run_one (BenchReport *report, const BenchWorkload *workload, OnError on_error, GError **error)
 {
-  if (a->json && a->csv)
-    {
-      g_set_error_literal (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
-                           "--json and --csv exclude each other");
-      return FALSE;
-    }
-  if (!check_numbers (a, error) || !check_variants (a->variants, &options->variants, error))
-    return FALSE;
-  options->workers = (guint) a->workers;
-  options->rounds = (guint) a->rounds;
-  options->scale = a->scale;
-  options->outer = (guint) a->outer;
-  options->inner = (guint) a->inner;
-  options->items = (guint) a->items;
-  options->producers = (guint) a->producers;
-  options->work = a->work;
-  options->size = (guint) a->size;
-  options->steps = (guint) a->steps;
-  options->tile = (guint) a->tile;
-  options->seconds = a->seconds;
-  options->only = a->only;
-  options->peers = !a->no_peers;
-  options->places = a->places;
-  options->irisd = a->irisd;
+  BenchOptions *options = (BenchOptions *) report->options;
 
-  return a->chart == NULL || bench_chart_check (a->chart, error);
-}
-
-/* --- the commands ----------------------------------------------------------------------------- */
-
-static gboolean
-run_one (BenchReport *report, const BenchWorkload *workload, GError **error)
-{
-  BenchResult *result = bench_workload_run (workload, report->options, error);
-
-  if (result != NULL)
-    g_ptr_array_add (report->results, result);
-
-  return result != NULL;
-}
-
-/* Of the contenders that were chosen, not all can run everything. */
-static gboolean
-run_suite (BenchReport *report, BenchSuite suite, GError **error)
-{
-  const BenchWorkload *workload;
-  g_autoptr (GError) none = NULL;
-
-  for (guint i = 0; (workload = bench_workload_nth (i)) != NULL; i++)
+  for (guint i = 0; i < report->workers->len; i++)
     {
       g_autoptr (GError) why = NULL;
+      BenchResult *result;
 
-      if (workload->suite != suite || run_one (report, workload, &why))
+      options->workers = g_array_index (report->workers, guint, i);
+      result = bench_workload_run (workload, options, &why);
+      if (result != NULL)
+        g_ptr_array_add (report->results, result);
+      else if (on_error == REMEMBER
+               && !g_error_matches (why, BENCH_ERROR, BENCH_ERROR_NO_CONTENDER))
+        g_ptr_array_add (report->failures, g_strdup (why->message));
+      else
+        {
+          g_propagate_error (error, g_steal_pointer (&why));
+          return FALSE;
+        }
+    }
+
+  return TRUE;
+}
+
+static gboolean
+run_all (BenchReport *report, GPtrArray *workloads, OnError on_error, GError **error)
+{
+  g_autoptr (GError) none = NULL;
+
+  for (guint i = 0; i < workloads->len; i++)
+    {
+      const BenchWorkload *workload = g_ptr_array_index (workloads, i);
+      g_autoptr (GError) why = NULL;
+
+      /* The first of a suite knows the names that --only may have. */
+      if (((on_error == SKIP && i > 0) || bench_workload_check (workload, report->options, &why))
+          && run_one (report, workload, on_error, &why))
         continue;
-      if (!g_error_matches (why, BENCH_ERROR, BENCH_ERROR_NO_CONTENDER))
+      if (on_error == FAIL
+          || (on_error == SKIP && !g_error_matches (why, BENCH_ERROR, BENCH_ERROR_NO_CONTENDER)))
         {
           g_propagate_error (error, g_steal_pointer (&why));
           return FALSE;
@@ -141,42 +87,15 @@ run_suite (BenchReport *report, BenchSuite suite, GError **error)
       if (none == NULL)
         none = g_steal_pointer (&why);
     }
-  if (report->results->len == 0)
-    {
-      g_propagate_error (error, g_steal_pointer (&none));
-      return FALSE;
-    }
-  report->goals = bench_goals_check (report->results, suite);
+  if (report->results->len > 0 || report->failures->len > 0)
+    return TRUE;
+  g_propagate_error (error, g_steal_pointer (&none));
 
-  return TRUE;
-}
-
-/* BENCH_N_SUITES if there is no such suite. */
-static BenchSuite
-find_suite (const char *name)
-{
-  BenchSuite suite = 0;
-
-  while (suite < BENCH_N_SUITES && !g_str_equal (name, bench_suite_name (suite)))
-    suite++;
-
-  return suite;
-}
-
-/* The workloads of a suite take the same names. */
-static const BenchWorkload *
-first_of_suite (BenchSuite suite)
-{
-  const BenchWorkload *workload;
-
-  for (guint i = 0; (workload = bench_workload_nth (i)) != NULL && workload->suite != suite; i++)
-    ;
-
-  return workload;
+  return FALSE;
 }
 
 static gboolean
-show (const BenchReport *report, const Arguments *a, GError **error)
+show (const BenchReport *report, const BenchArguments *a, GError **error)
 {
   g_autoptr (JsonNode) json = bench_report_to_json (report);
 
@@ -190,200 +109,232 @@ show (const BenchReport *report, const Arguments *a, GError **error)
     bench_report_print_csv (report);
   else
     bench_report_print (report);
+  if (a->chart != NULL && !write_picture (json, a->chart, error))
+    return FALSE;
+  if (a->report != NULL && !bench_page_write (json, a->report, error))
+    return FALSE;
+  if (report->failures->len == 0)
+    return TRUE;
+  g_set_error (error, BENCH_ERROR, BENCH_ERROR_RESULT, "%u of the workloads failed: %s%s",
+               report->failures->len, (const char *) g_ptr_array_index (report->failures, 0),
+               report->failures->len > 1 ? "; the report has the others" : "");
 
-  return a->chart == NULL || bench_chart_write (json, a->chart, error);
+  return FALSE;
+}
+
+static char *
+now (void)
+{
+  g_autoptr (GDateTime) time = g_date_time_new_now_utc ();
+
+  return g_date_time_format (time, "%Y-%m-%d %H:%M UTC");
+}
+
+static void
+judge (const BenchReport *report)
+{
+  guint most = 0;
+
+  for (guint i = 0; i < report->workers->len; i++)
+    most = MAX (most, g_array_index (report->workers, guint, i));
+  bench_machine_judge (report->machine, most);
+  bench_report_judge_spread (report);
 }
 
 static gboolean
-command_measure (const char *name, const Arguments *a, GError **error)
+measure (const char *name,
+         GPtrArray *workloads,
+         OnError on_error,
+         const BenchArguments *a,
+         GError **error)
 {
-  BenchSuite suite = find_suite (name);
-  const BenchWorkload *workload = suite < BENCH_N_SUITES ? first_of_suite (suite)
-                                                         : bench_workload_find (name);
   BenchOptions options = { 0 };
   BenchReport report = { .name = name, .options = &options };
-  gboolean good;
+  const BenchWorkload *first = g_ptr_array_index (workloads, 0);
+  gboolean is_paper = on_error == REMEMBER, good;
 
+  report.workers = g_array_new (FALSE, FALSE, sizeof (guint));
+  report.failures = g_ptr_array_new_with_free_func (g_free);
+  report.results = g_ptr_array_new_with_free_func ((GDestroyNotify) bench_result_free);
+  report.machine = bench_machine_new ("");
+  report.date = now ();
+  good = bench_arguments_choose (a, is_paper, &options, report.workers, error)
+         && (a->chart == NULL || check_picture (a->chart, error))
+         && (a->report == NULL || bench_page_check (a->report, error));
+  options.each_round = bench_machine_look;
+  options.each_round_data = report.machine;
+  bench_counters_open (options.counting, &report.no_counters);
+  good = good && run_all (&report, workloads, on_error, error);
+  bench_counters_close ();
+  judge (&report);
+  /* A goal is for one number of workers. */
+  if (good && on_error == SKIP && report.workers->len == 1)
+    report.goals = bench_goals_check (report.results, first->suite);
+  good = good && show (&report, a, error);
+  g_clear_pointer (&report.goals, g_ptr_array_unref);
+  g_free (report.no_counters);
+  g_free (report.date);
+  bench_machine_free (report.machine);
+  g_ptr_array_unref (report.results);
+  g_ptr_array_unref (report.failures);
+  g_array_unref (report.workers);
+
+  return good;
+}
+
+/* --- the commands ----------------------------------------------------------------------------- */
+
+static GPtrArray *
+find_suite (const char *name)
+{
+  g_autoptr (GPtrArray) found = g_ptr_array_new ();
+  const BenchWorkload *workload;
+
+  for (guint i = 0; (workload = bench_workload_nth (i)) != NULL; i++)
+    if (g_str_equal (name, bench_suite_name (workload->suite)))
+      g_ptr_array_add (found, (gpointer) workload);
+
+  return g_steal_pointer (&found);
+}
+
+static gboolean
+command_measure (const char *name, const BenchArguments *a, GError **error)
+{
+  g_autoptr (GPtrArray) workloads = find_suite (name);
+  const BenchWorkload *workload = bench_workload_find (name);
+
+  if (a->quick && (workload == NULL || workload->figure == NULL))
+    {
+      g_set_error (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
+                   "--quick is for the figures of the papers, and %s is none; see --scale", name);
+      return FALSE;
+    }
+  if (workloads->len > 0)
+    return measure (name, workloads, SKIP, a, error);
   if (workload == NULL)
     {
       g_set_error (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
                    "there is no workload “%s”; see iris-bench --help", name);
       return FALSE;
     }
-  if (!choose (a, &options, error) || !bench_workload_check (workload, &options, error))
-    return FALSE;
-  report.machine = bench_machine_new ();
-  report.results = g_ptr_array_new_with_free_func ((GDestroyNotify) bench_result_free);
-  good = (suite < BENCH_N_SUITES ? run_suite (&report, suite, error)
-                                 : run_one (&report, workload, error))
-         && show (&report, a, error);
-  g_clear_pointer (&report.goals, g_ptr_array_unref);
-  g_ptr_array_unref (report.results);
-  bench_machine_free (report.machine);
+  g_ptr_array_add (workloads, (gpointer) workload);
 
-  return good;
+  return measure (name, workloads, FAIL, a, error);
 }
 
 static gboolean
-command_chart (char **files, const Arguments *a, GError **error)
+command_paper (int n_rows, char **rows, const BenchArguments *a, int *status, GError **error)
+{
+  g_autoptr (GPtrArray) workloads = NULL;
+
+  if (n_rows == 0)
+    {
+      bench_figures_print ();
+      return TRUE;
+    }
+  workloads = bench_figure_choose ((const char *const *) rows, error);
+
+  return workloads != NULL && measure ("paper", workloads, REMEMBER, a, error);
+}
+
+static JsonParser *
+load (const char *file, GError **error)
 {
   g_autoptr (JsonParser) parser = json_parser_new ();
+
+  if (json_parser_load_from_file (parser, file, error))
+    return g_steal_pointer (&parser);
+  g_prefix_error (error, "cannot read %s: ", file);
+
+  return NULL;
+}
+
+static gboolean
+command_chart (int n_files, char **files, const BenchArguments *a, int *status, GError **error)
+{
+  g_autoptr (JsonParser) parser = NULL;
 
   if (a->output == NULL)
     {
       g_set_error_literal (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
-                           "say where the chart is to go: -o FILE.svg or -o FILE.png");
+                           "say where the chart is to go: -o FILE.svg, FILE.png or FILE.html");
       return FALSE;
     }
-  if (!bench_chart_check (a->output, error))
+  if (!check_picture (a->output, error))
     return FALSE;
-  if (!json_parser_load_from_file (parser, files[0], error))
-    {
-      g_prefix_error (error, "cannot read %s: ", files[0]);
-      return FALSE;
-    }
+  parser = load (files[0], error);
 
-  return bench_chart_write (json_parser_get_root (parser), a->output, error);
+  return parser != NULL && write_picture (json_parser_get_root (parser), a->output, error);
 }
 
-/* What is done with files; every other word is a suite or a workload. */
+static gboolean
+command_diff (int n_files, char **files, const BenchArguments *a, int *status, GError **error)
+{
+  g_autoptr (JsonParser) first = load (files[0], error);
+  g_autoptr (JsonParser) second = first != NULL ? load (files[1], error) : NULL;
+  BenchDiff *diff = NULL;
+
+  if (second != NULL)
+    diff = bench_diff_new (json_parser_get_root (first), json_parser_get_root (second), error);
+  if (diff == NULL)
+    return FALSE;
+  bench_diff_print (diff);
+  *status = diff->n_different > 0 ? DIFFERENT : 0;
+  bench_diff_free (diff);
+
+  return TRUE;
+}
+
+/* Every other word is a suite or a workload. */
 static const struct
 {
   const char *name;
-  int n_files;
-  gboolean (*run) (char **files, const Arguments *a, GError **error);
+  int least, most; /* words behind it */
+  gboolean (*run) (int n, char **words, const BenchArguments *a, int *status, GError **error);
 } commands[] = {
-  { "chart", 1, command_chart },
+  { "chart", 1, 1, command_chart },
+  { "diff", 2, 2, command_diff },
+  { "paper", 0, G_MAXINT, command_paper },
 };
 
 static gboolean
-command (int argc, char **argv, const Arguments *a, GError **error)
+command (int argc, char **argv, const BenchArguments *a, int *status, GError **error)
 {
-  gboolean of_files = FALSE;
+  gboolean is_known = FALSE;
 
   for (guint i = 0; argc > 1 && i < G_N_ELEMENTS (commands); i++)
     if (g_str_equal (argv[1], commands[i].name))
       {
-        if (argc == 2 + commands[i].n_files)
-          return commands[i].run (argv + 2, a, error);
-        of_files = TRUE;
+        if (argc - 2 >= commands[i].least && argc - 2 <= commands[i].most)
+          return commands[i].run (argc - 2, argv + 2, a, status, error);
+        is_known = TRUE;
       }
-  if (argc == 2 && !of_files)
+  if (argc == 2 && !is_known)
     return command_measure (argv[1], a, error);
-  g_set_error_literal (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
-                       "name one workload, or “chart” and one file; see iris-bench --help");
+  g_set_error_literal (
+      error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
+      "name one workload, “paper” and its rows, “chart” and one file, or “diff” and "
+      "two; see iris-bench --help");
 
   return FALSE;
-}
-
-/* --- the arguments ---------------------------------------------------------------------------- */
-
-static char *
-describe (void)
-{
-  GString *text = g_string_new ("Workloads:\n");
-  g_autofree char *contenders = bench_contenders_describe ();
-  const BenchWorkload *workload;
-
-  for (guint i = 0; (workload = bench_workload_nth (i)) != NULL; i++)
-    g_string_append_printf (text, "  %-12s %s\n", workload->name, workload->summary);
-  g_string_append_printf (
-      text,
-      "  %-12s all but lock-data and the daemon's, and the goals that they are held against\n"
-      "\n%s\n"
-      "locks, lock-data, queues, round-trip and daemon have contenders and rows of\n"
-      "their own, which iris-bench(1) names.\n\n"
-      "Contenders run in turn, round by round, so that what disturbs the machine\n"
-      "disturbs all of them. Every run is checked: an item that was not executed, or a\n"
-      "wrong result, is an error.\n"
-      "\nExit status: 0 done, 1 a run or its check failed, 2 the arguments are wrong.\n"
-      "\nExamples:\n"
-      "  iris-bench recursive --workers 2 --rounds 21\n"
-      "  iris-bench external --only work-stealing --only gthreadpool --chart ext.svg\n"
-      "  iris-bench compare --json > all.json\n"
-      "  iris-bench daemon --rounds 5 --only durable --only relaxed\n"
-      "  iris-bench chart all.json -o all.svg\n",
-      "compare", contenders);
-
-  return g_string_free (text, FALSE);
-}
-
-static gboolean
-parse (Arguments *a, int *argc, char ***argv, GError **error)
-{
-  const GOptionEntry entries[] = {
-    { "workers", 'w', 0, G_OPTION_ARG_INT, &a->workers, "Threads of each contender", "N" },
-    { "rounds", 'r', 0, G_OPTION_ARG_INT, &a->rounds, "Rounds of all contenders (11)", "N" },
-    { "only", 'O', 0, G_OPTION_ARG_STRING_ARRAY, &a->only, "Only this contender; may be repeated",
-      "NAME" },
-    { "no-peers", 0, 0, G_OPTION_ARG_NONE, &a->no_peers, "Only iris's own contenders", NULL },
-    { "variants", 0, 0, G_OPTION_ARG_STRING, &a->variants, "Settings of schedulers: none, one, all",
-      "WHICH" },
-    { "places", 0, 0, G_OPTION_ARG_STRING, &a->places, "places: a level of the topology, or N",
-      "LEVEL|N" },
-    { "irisd", 0, 0, G_OPTION_ARG_FILENAME, &a->irisd, "daemon: the irisd that is measured",
-      "FILE" },
-    { "child", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &a->child, NULL, NULL },
-    { "json", 0, 0, G_OPTION_ARG_NONE, &a->json, "Print JSON, with every sample", NULL },
-    { "csv", 0, 0, G_OPTION_ARG_NONE, &a->csv, "Print CSV, a line for each contender", NULL },
-    { "chart", 0, 0, G_OPTION_ARG_FILENAME, &a->chart, "Draw a chart too (needs gnuplot)",
-      "FILE.svg|png" },
-    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &a->output, "chart: where it goes", "FILE.svg|png" },
-    { "scale", 0, 0, G_OPTION_ARG_DOUBLE, &a->scale, "Sizes times this", "FACTOR" },
-    { "outer", 0, 0, G_OPTION_ARG_INT, &a->outer, "recursive: items from outside (1000)", "N" },
-    { "inner", 0, 0, G_OPTION_ARG_INT, &a->inner, "recursive: items that each makes (1000)", "N" },
-    { "items", 0, 0, G_OPTION_ARG_INT, &a->items, "Items in a run, where it has so many of them",
-      "N" },
-    { "producers", 0, 0, G_OPTION_ARG_INT, &a->producers, "external: threads outside (1 and 4)",
-      "N" },
-    { "work", 0, 0, G_OPTION_ARG_DOUBLE, &a->work, "imbalance: work in an item (200)", "US" },
-    { "size", 0, 0, G_OPTION_ARG_INT, &a->size, "The number of fib; edge of jacobi, lud, heat",
-      "N" },
-    { "steps", 0, 0, G_OPTION_ARG_INT, &a->steps, "jacobi, heat: sweeps (100)", "N" },
-    { "tile", 0, 0, G_OPTION_ARG_INT, &a->tile, "Rows of jacobi, edge of lud, planes of heat",
-      "N" },
-    { "seconds", 0, 0, G_OPTION_ARG_DOUBLE, &a->seconds, "idle: how long to watch (1)", "S" },
-    { "version", 0, 0, G_OPTION_ARG_NONE, &a->version, "Print the version", NULL },
-    { NULL }
-  };
-  g_autoptr (GOptionContext)
-      context = g_option_context_new ("WORKLOAD | chart FILE.json — compare schedulers");
-  g_autofree char *description = describe ();
-
-  g_option_context_add_main_entries (context, entries, NULL);
-  g_option_context_set_description (context, description);
-
-  return g_option_context_parse (context, argc, argv, error);
-}
-
-static void
-arguments_clear (Arguments *a)
-{
-  g_strfreev (a->only);
-  g_free (a->variants);
-  g_free (a->places);
-  g_free (a->irisd);
-  g_free (a->child);
-  g_free (a->chart);
-  g_free (a->output);
 }
 
 int
 main (int argc, char **argv)
 {
-  Arguments a = { .workers = (gint) g_get_num_processors (), .rounds = 11, .scale = 1 };
+  BenchArguments a;
   g_autoptr (GError) error = NULL;
   int status = 0;
 
   setlocale (LC_ALL, "");
   /* What a program reads has a point in its numbers, whatever the language. */
   setlocale (LC_NUMERIC, "C");
-  if (parse (&a, &argc, &argv, &error) && a.version)
+  if (bench_arguments_parse (&a, &argc, &argv, &error) && a.version)
     g_print ("iris-bench %s\n", IRIS_VERSION);
   else if (error == NULL && a.child != NULL && argc == 2)
     status = bench_daemon_child (a.child, argv[1], (guint) MAX (a.items, 1));
   else if (error == NULL)
-    command (argc, argv, &a, &error);
+    command (argc, argv, &a, &status, &error);
   if (error != NULL)
     {
       g_printerr ("iris-bench: %s\n", error->message);
@@ -393,7 +344,7 @@ main (int argc, char **argv)
                    ? 2
                    : 1;
     }
-  arguments_clear (&a);
+  bench_arguments_clear (&a);
 
   return status;
 }

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Every workload of iris-bench runs, in a small size, and says what it ran. TAP.
 
-    smoke.py IRIS-BENCH WORKLOAD|options|csv|chart|compare
+    smoke.py IRIS-BENCH WORKLOAD|options|csv|chart|compare|paper|diff|page
     smoke.py IRIS-BENCH daemon IRISD
 
 No time is asserted: what is checked is that every contender took part in every load, that samples
 and counts are those that were asked for, and that the JSON holds together.
 """
 import csv
+import html.parser
 import json
 import os
 import shutil
@@ -35,6 +36,18 @@ CONTAINERS = {
 # a second a load; external and recursive make the same calls of it in fewer loads.
 ONLY = [word for name in sorted(BASE | GLIB) for word in ('--only', name)]
 
+# Placements: what hints may be worth. The loads of the Cache Stress Test.
+PLACED = {'best', 'worst', 'ignorant'}
+STRESS = [f'{order}, {how}' for order in ('in order', 'linked') for how in ('at once', 'by turns')]
+LOCALITY = {
+    'cache-latency': {'4 KiB': {'chase', 'stream'}},
+    'cache-threads': {load: PLACED | {'random'} for load in STRESS},
+    'cache-intervals': {load: PLACED | {'random', 'best, strict', 'worst, strict', 'ignorant, dealt'}
+                        for load in STRESS},
+    'merge-sort': {'sort': PLACED | {'best, strict', 'worst, strict', 'ignorant, dealt'}},
+    'block-matrix': {'product': PLACED | {'best, strict', 'worst, strict', 'ignorant, dealt'}},
+}
+
 SECTIONS = ('single_ctr', 'multiple_ctr', 'doubly_list', 'prod_cons', 'affinity', 'mlt_ctr_mlt_lock',
             'multiple_fifo')
 LOCKS = {'lock:off', 'lock:always', 'lock:adaptive'}
@@ -42,6 +55,8 @@ LOCKS = {'lock:off', 'lock:always', 'lock:adaptive'}
 # Which contenders must have taken part, at least, by load.
 EXPECTED = {
     'recursive': {'items': MANY | GLIB, 'messages': MANY},
+    'no-hints': {load: {'work-stealing', 'places', 'places:layout=shared'}
+                 for load in ('items that items make', 'items from outside', 'items of 10 µs that items make')},
     'external': {'1 producer': BASE | GLIB, '4 producers': BASE | GLIB},
     'grain': {f'{side}, {grain} µs': (MANY if side == 'inside' else BASE) | GLIB | ({'plain'} if grain else set())
               for side in ('outside', 'inside') for grain in (0, 1, 10, 100)},
@@ -54,6 +69,9 @@ EXPECTED = {
     'jacobi': NUMERIC,
     'lud': NUMERIC,
     'heat': NUMERIC,
+    'grande': {load: {'plain', 'work-stealing', 'places', '2 places', 'lock-free', 'default'}
+               for load in ('crypt A', 'lufact B', 'sor A', 'series A', 'sparsematmult A', 'moldyn A',
+                            'montecarlo A', 'raytracer A')},
     'locks': {f'{kind}, {n} {who}{time}': LOCKS | ({'gmutex'} if who == 'threads' else set())
               for kind in SECTIONS for n in (4, 8, 16, 32, 64, 128) for who in ('threads', 'items')
               for time in ('', ', processor time')},
@@ -67,9 +85,12 @@ EXPECTED = {
     'queues': {f'{how}, {n} thread{"s" if n > 1 else ""}': who
                for n in (1, 2, 4) for how, who in CONTAINERS.items()} | {'steal': CONTAINERS['deque']},
 }
+EXPECTED.update(LOCALITY)
 # Items of a run where the size is given: (options, {load: items}).
 COUNTS = {
     'recursive': (['--outer', '3', '--inner', '5'], {'items': 18, 'messages': 18}),
+    'no-hints': (['--outer', '3', '--inner', '5', '--items', '7'],
+                 {'items that items make': 18, 'items from outside': 15, 'items of 10 µs that items make': 8}),
     'external': (['--items', '40'], {'1 producer': 40, '4 producers': 40}),
     'grain': (['--items', '6'], {'outside, 1 µs': 6, 'inside, 0 µs': 7}),
     'imbalance': (['--items', '4', '--work', '5'], {'imbalance': 5}),
@@ -80,6 +101,7 @@ COUNTS = {
     'jacobi': (['--size', '20', '--steps', '3', '--tile', '8'], {'1 worker': 9}),
     'lud': (['--size', '24', '--tile', '8'], {'2 workers': 1 + 4 + 4 + 1 + 2 + 1 + 1}),
     'heat': (['--size', '7', '--steps', '5', '--tile', '3'], {'2 workers': 15}),
+    'grande': ([], {'crypt A': 2 * 64, 'sor A': 200 * 14, 'moldyn A': 150 * 16, 'raytracer A': 32}),
     'locks': (['--items', '3000'], {'single_ctr, 4 threads': 3000, 'multiple_fifo, 128 items': 2816,
                                     'affinity, 8 threads': 368}),
     'lock-data': (['--items', '100'], {'32 KiB, 16 threads': 96, '256 KiB, 64 items': 64}),
@@ -88,6 +110,11 @@ COUNTS = {
     'ring': (['--items', '7'], {'actors': 7}),
     'coordinate': (['--items', '8'], {'arbiter': 8, 'exclusive receiver': 8}),
     'queues': (['--items', '30'], {'shared, 2 threads': 60, 'steal': 30, 'deque, 4 threads': 60}),
+    'cache-latency': (['--items', '1024'], {'4 KiB': 1024}),
+    'cache-threads': (['--places', '2', '--steps', '3'], {'linked, by turns': 48, 'in order, at once': 48}),
+    'cache-intervals': (['--places', '2', '--steps', '3'], {'linked, by turns': 48, 'in order, at once': 48}),
+    'merge-sort': (['--places', '2', '--items', '1000', '--tile', '7'], {'sort': 1000}),
+    'block-matrix': (['--places', '2', '--size', '256', '--tile', '64'], {'product': 64 + 4 + 32}),
 }
 
 results = []
@@ -177,7 +204,8 @@ def test_compare():
         return
     names = {result['workload'] for result in report['results']}
     # Containers, locks and round trips have names of their own, of which none was chosen.
-    check(names == set(EXPECTED) - {'queues', 'locks', 'lock-data', 'round-trip'}, 'compare runs what the chosen can run',
+    check(names == set(EXPECTED) - set(LOCALITY) - {'queues', 'locks', 'lock-data', 'round-trip', 'no-hints', 'grande'},
+          'compare runs what the chosen can run',
           sorted(names))
     verdicts = {goal['reached'] for goal in report['goals']}
     check(verdicts <= {'yes', 'NO', 'shown', 'unknown', 'noise'} and len(report['goals']) > 15,
@@ -187,6 +215,54 @@ def test_compare():
           and any('against onetbb' in goal['figure'] and goal['reached'] == 'unknown'
                   for goal in report['goals']),
           'a goal is unknown when who it takes took no part', report['goals'])
+
+
+# What a row of the papers runs, at least, and how many published figures stand beside it.
+ROWS = {'A7': ('recursive', 4), 'B3': ('no-hints', 6), 'B13': ('grande', 16), 'D1': ('lock-data', 9),
+        'D2': ('locks', 42)}
+
+
+def broken_figure(result):
+    """What is wrong with the figure of a result; None if nothing is."""
+    figure = result['figure']
+    for name in ('row', 'title', 'source', 'machine', 'differs'):
+        if not figure[name]:
+            return f'no {name}'
+    for published in figure['published']:
+        ours = [published[name] for name in ('median_low', 'median', 'median_high')]
+        if published['load'] is None and ours == [None] * 3:
+            continue
+        if None in ours or ours != sorted(ours):
+            return f'{published["what"]}: ours is {ours}'
+    return None
+
+
+def test_paper():
+    """All rows in their quick sizes: every run checks its results."""
+    done = run('paper', 'all', '--quick', '--workers', '2', '--variants', 'none', '--no-peers', '--json')
+    if not check(done.returncode == 0 and not done.stderr, 'all rows of the papers run, and their results are right',
+                 f'status {done.returncode}\n{done.stdout[:500]}\n{done.stderr}'):
+        return
+    report = json.loads(done.stdout)
+    check(report['quick'] and report['rounds'] == ROUNDS and not report['failures'], 'paper is quick when it is told to be')
+    wrong = [f'{result["workload"]}: {broken_figure(result)}' for result in report['results'] if broken_figure(result)]
+    check(not wrong, 'every figure has a source, and ours beside the published one', '\n'.join(wrong))
+    for row, (workload, n) in ROWS.items():
+        found = [result for result in report['results'] if row in result['figure']['row'].split()
+                 and result['workload'] == workload]
+        check(len(found) == 1 and len(found[0]['figure']['published']) == n, f'row {row} is redone by {workload}')
+    wrong = [f'{result["workload"]}, {s["load"]}, {s["contender"]}: {broken_series(s)}'
+             for result in report['results'] for s in result['series'] if broken_series(s)]
+    check(not wrong, 'samples of the papers are those of their rounds', '\n'.join(wrong))
+    done = run('paper', 'b3', 'A7', '--quick', '--workers', '2', '--variants', 'none', '--no-peers')
+    check(done.returncode == 0 and 'Vacation!' in done.stdout and 'published' in done.stdout
+          and done.stdout.index('recursive:') < done.stdout.index('no-hints:'),
+          'rows can be chosen, and print their figures', done.stdout + done.stderr)
+    done = run('paper')
+    rows = {row for result in report['results'] for row in result['figure']['row'].split()}
+    check(done.returncode == 0 and all(row in done.stdout for row in rows), 'paper alone lists the rows', done.stdout)
+    wide = [line for line in done.stdout.splitlines() if len(line) > 80]
+    check(not wide, 'the list fits into 80 columns', '\n'.join(wide))
 
 
 # Rows of daemon: the load, and who took part beside irisd, if that program is there.
@@ -285,6 +361,9 @@ def test_options():
     refused('name one workload')
     refused('name one workload', 'recursive', 'external')
     refused('there is no workload', 'nonsense')
+    refused('no figure “Z9” that is redone here; name “all” or some of A', 'paper', 'A7', 'Z9')
+    refused('not “1,,2”', 'recursive', '--workers', '1,,2')
+    refused('--quick is for the figures of the papers', 'external', '--quick')
     refused('--workers takes', 'recursive', '--workers', '0')
     refused('--rounds takes', 'recursive', '--rounds', '-1')
     refused('--scale takes', 'recursive', '--scale', '0')
@@ -293,16 +372,20 @@ def test_options():
     refused('has no setting', 'recursive', '--only', 'places:colour=red')
     refused('has no setting', 'recursive', '--only', 'default:deal=own')
     refused('has no setting', 'recursive', '--only', 'places:deque=idempotent')
-    refused('has no “places”; there are gmutex', 'locks', '--only', 'places')
+    refused('has no “places”; there are lock:off', 'locks', '--only', 'places')
     refused('has no “places”; there are gasyncqueue', 'queues', '--only', 'places')
     refused('has no “gasyncqueue”; there are iris-task', 'round-trip', '--only', 'gasyncqueue')
     refused('steal policy knows no', 'recursive', '--only', 'places:steal=nearest')
     refused('must be a number', 'recursive', '--only', 'places:steal=random+cap=0')
     refused('has no setting', 'recursive', '--only', 'lock-free:steal=random')
+    refused('choose 1 for size A', 'grande', '--size', '3')
+    refused('has no “onetbb”; there are work-stealing', 'grande', '--only', 'onetbb')
     refused('can run fib', 'fib', '--only', 'gthreadpool')
     refused('exclude each other', 'recursive', '--json', '--csv')
     refused('neither in .svg nor in .png', 'recursive', '--chart', 'x.pdf')
     refused('-o FILE.svg', 'chart', 'x.json')
+    refused('“diff” and two', 'diff', 'x.json')
+    refused('--counters takes none, hardware or all', 'recursive', '--counters', 'some')
     done = run('recursive', *SMALL, '--only', 'places:deal=round-robin', '--json')
     check(done.returncode == 0 and {s['contender'] for s in json.loads(done.stdout)['results'][0][
         'series']} == {'places:deal=round-robin'}, 'a setting of a scheduler can be chosen',
@@ -372,8 +455,127 @@ def test_chart():
               done.stderr)
 
 
+class Page(html.parser.HTMLParser):
+    """What a page refers to, and whether its elements close."""
+    EMPTY = {'meta', 'br', 'line', 'rect', 'circle', 'polyline'}
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.wrong, self.links, self.ids, self.texts, self.counts = [], [], [], [], [], {}
+        self.feed(text)
+        self.close()
+        self.wrong += [f'<{name}> stays open' for name in self.open]
+
+    def handle_starttag(self, tag, attrs):
+        self.counts[tag] = self.counts.get(tag, 0) + 1
+        self.links += [value for name, value in attrs if name in ('href', 'src', 'action', 'data')]
+        self.ids += [value for name, value in attrs if name == 'id']
+        if tag not in self.EMPTY and not self.get_starttag_text().endswith('/>'):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag in self.EMPTY:
+            return
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(f'</{tag}> at {self.getpos()}')
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def check_page(text, report, name):
+    page = Page(text)
+    check(not page.wrong, f'{name}: every element closes', page.wrong[:5])
+    check(all(link.startswith('#') and link[1:] in page.ids for link in page.links)
+          and not any(word in text for word in ('http:', 'https:', '@import', 'url(', '<script')),
+          f'{name} needs no other file', page.links)
+    words = ' '.join(page.texts)
+    missing = [s['contender'] for result in report['results'] for s in result['series'] if s['contender'] not in words]
+    missing += [result['figure']['title'] for result in report['results']
+                if 'figure' in result and result['figure']['title'] not in words]
+    check(not missing, f'{name} has every figure and contender', missing[:5])
+    check(page.counts.get('svg', 0) > 0 and page.counts['table'] == len(report['results'])
+          and 'prefers-color-scheme:dark' in text and 'nan' not in words.lower().split(),
+          f'{name} has charts and a table for each result', page.counts)
+
+
+def test_page():
+    """A report of a sweep: the page, the JSON and a line for each sample."""
+    with tempfile.TemporaryDirectory() as folder:
+        there = os.path.join(folder, 'a', 'report')
+        done = run('paper', 'A7', 'B3', '--quick', '--workers', '1,2', '--variants', 'none', '--counters', 'all',
+                   '--report', there)
+        if not check(done.returncode == 0 and sorted(os.listdir(there)) == ['index.html', 'report.json', 'samples.csv'],
+                     'a page is written, with raw samples beside it', done.stdout + done.stderr):
+            return
+        index, saved, samples = (Path(there) / name for name in ('index.html', 'report.json', 'samples.csv'))
+        report = json.loads(saved.read_text())
+        check(report['sweep'] == [1, 2] and [result['workers'] for result in report['results']] == [1, 2] * 2,
+              'a sweep runs a workload with each number of workers', report['sweep'])
+        check_page(index.read_text(), report, 'the page')
+        rows = list(csv.DictReader(samples.read_text(encoding='utf-8').splitlines()))
+        expected = [repr(sample) for result in report['results'] for s in result['series'] for sample in s['samples']]
+        check(len(rows) == len(expected) and all(abs(float(row['sample']) / float(sample) - 1) < 1e-9
+                                                 for row, sample in zip(rows, expected)),
+              'CSV has every sample', len(rows))
+        counted = {name for result in report['results'] for s in result['series'] for name in s.get('counters', {})}
+        check(all(len(values) == ROUNDS for result in report['results'] for s in result['series']
+                  for values in s.get('counters', {}).values())
+              and all(rows[0][name] for name in counted), 'what was counted stands beside each sample', counted)
+        again = os.path.join(folder, 'again.html')
+        done = run('chart', str(saved), '-o', again)
+        check(done.returncode == 0 and Path(again).read_text() == index.read_text(),
+              'the same page comes out of the saved JSON', done.stderr)
+        for name in ('contender', 'load'):
+            report['results'][0]['series'][0][name] = '<script>alert("&")</script>'
+        report['results'][0]['figure']['title'] = '"><img src="http://x">'
+        saved.write_text(json.dumps(report))
+        done = run('chart', str(saved), '-o', again)
+        text = Path(again).read_text()
+        check(done.returncode == 0 and '<script' not in text and '<img' not in text, 'names in a file are escaped')
+        saved.write_text('{"results": [3]}')
+        done = run('chart', str(saved), '-o', again)
+        check(done.returncode == 1 and 'is not what iris-bench' in done.stderr, 'no report makes no page', done.stderr)
+        Path(folder, 'file').write_text('')
+        done = run('paper', 'A7', '--report', os.path.join(folder, 'file', 'x'))
+        check(done.returncode == 2 and 'cannot write a report' in done.stderr and not done.stdout,
+              'a folder that cannot be made is refused before anything is measured', done.stderr)
+
+
+def test_diff():
+    """Two reports of which one series differs: the times of its rounds are planted."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = [os.path.join(folder, name) for name in ('a.json', 'b.json', 'c.json')]
+        report = measure('no-hints', '--outer', '3', '--inner', '5', '--items', '7')
+        if report is None:
+            return
+        report['rounds'] = 10
+        for file, longer in zip(files, (1, 1, 1.5)):
+            for number, series in enumerate(report['results'][0]['series']):
+                series['samples'] = [(1 + ((i * 7 + number) % 10) / 500) * (longer if number == 2 else 1)
+                                     for i in range(10)]
+            Path(file).write_text(json.dumps(report))
+        first, same, longer = files
+        done = run('diff', first, same)
+        check(done.returncode == 0 and '0 of 9 series differ' in done.stdout and '±' in done.stdout,
+              'diff of the same sees no difference, and says how much it would not have seen', done.stdout + done.stderr)
+        done = run('diff', first, longer)
+        check(done.returncode == 3 and '1 of 9 series differ' in done.stdout
+              and '50.0 % slower' in done.stdout and 'places:layout=shared' in done.stdout,
+              'diff names the series that differs, and its status is 3', done.stdout + done.stderr)
+        wide = [line for line in done.stdout.splitlines() if len(line) > 80]
+        check(not wide, 'diff fits into 80 columns', '\n'.join(wide))
+        done = run('diff', longer, first)
+        check(done.returncode == 3 and '33.3 % faster' in done.stdout, 'the other way round it is faster', done.stdout)
+        Path(same).write_text('{}')
+        done = run('diff', first, same)
+        check(done.returncode == 1 and 'the second file is not' in done.stderr, 'no report is refused', done.stderr)
+        done = run('diff', first, os.path.join(folder, 'none.json'))
+        check(done.returncode == 1 and 'none.json' in done.stderr, 'a file that is not there is named', done.stderr)
+
+
 BENCH, what, *irisd = sys.argv[1:]
-{'compare': test_compare, 'options': test_options, 'csv': test_csv, 'chart': test_chart,
+{'compare': test_compare, 'options': test_options, 'csv': test_csv, 'chart': test_chart, 'paper': test_paper, 'diff': test_diff, 'page': test_page,
  'daemon': lambda: test_daemon(*irisd)}.get(what, lambda: test_workload(what))()
 print(f'1..{len(results)}')
 sys.exit(0 if results and all(results) else 1)

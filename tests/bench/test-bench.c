@@ -290,6 +290,73 @@ TEST (the_interval_holds_the_median_and_narrows_with_more_samples)
   ck_assert_double_lt ((high - low) / 1001, width / 2);
 }
 
+TEST (the_ratio_of_two_medians_has_an_interval_that_holds_it)
+{
+  g_autoptr (GArray) a = numbers_of (100, 11), b = numbers_of (200, 11), none = numbers_of (0, 0);
+  gdouble low, high, again_low, again_high;
+
+  bench_ratio_interval (a, b, &low, &high);
+  ck_assert_double_lt (low, 205.0 / 105);
+  ck_assert_double_gt (high, 205.0 / 105);
+  ck_assert_double_gt (low, 1.8);
+  ck_assert_double_lt (high, 2.1);
+  bench_ratio_interval (a, b, &again_low, &again_high);
+  ck_assert_double_eq (low, again_low);
+  ck_assert_double_eq (high, again_high);
+  bench_ratio_interval (none, b, &low, &high);
+  ck_assert_double_nan (low);
+}
+
+/* Of all C(10, 5) = 252 orders of five and five numbers one has all of the first before all of the
+ * second, and one the other way round. */
+TEST (the_rank_test_counts_orders)
+{
+  g_autoptr (GArray) low = numbers_of (1, 5), high = numbers_of (6, 5), three = numbers_of (0, 3);
+  g_autoptr (GArray) four = numbers_of (10, 4), odd = numbers_of (0, 0), even = numbers_of (0, 0);
+
+  ck_assert_double_eq_tol (bench_rank_test (low, high), 2 / 252.0, 1e-12);
+  ck_assert_double_eq_tol (bench_rank_test (high, low), 2 / 252.0, 1e-12);
+  ck_assert_double_eq_tol (bench_rank_test (three, four), 2 / 35.0, 1e-12);
+  for (guint i = 0; i < 10; i++)
+    {
+      gdouble number = i;
+
+      g_array_append_val (i % 2 == 0 ? even : odd, number);
+    }
+  ck_assert_double_gt (bench_rank_test (even, odd), 0.5);
+}
+
+TEST (equal_numbers_tell_nothing_and_many_are_nearly_normal)
+{
+  g_autoptr (GArray) same = numbers_of (7, 1), none = numbers_of (0, 0);
+  g_autoptr (GArray) many = numbers_of (0, 40), more = numbers_of (20.5, 40);
+
+  for (guint i = 0; i < 9; i++)
+    g_array_append_vals (same, same->data, 1);
+  ck_assert_double_eq (bench_rank_test (same, same), 1);
+  ck_assert_double_eq (bench_rank_test (same, none), 1);
+  ck_assert_double_lt (bench_rank_test (many, more), 1e-6);
+  ck_assert_double_gt (bench_rank_test (many, more), 0);
+  ck_assert_double_gt (bench_rank_test (many, many), 0.9);
+}
+
+TEST (of_many_tests_some_succeed_by_chance_and_are_not_believed)
+{
+  g_autoptr (GArray) all = numbers_of (0.01, 0), some = numbers_of (0, 0), none = numbers_of (0, 0);
+
+  for (guint i = 1; i <= 20; i++)
+    {
+      gdouble good = 0.002 * i, chance = 0.05 * i, mixed = i == 1 ? 0.001 : 0.05 * i;
+
+      g_array_append_val (all, good);
+      g_array_append_val (none, chance);
+      g_array_append_val (some, mixed);
+    }
+  ck_assert_double_eq_tol (bench_discoveries (all, 0.05), 0.04, 1e-12);
+  ck_assert_double_eq (bench_discoveries (some, 0.05), 0.001);
+  ck_assert_double_lt (bench_discoveries (none, 0.05), 0);
+}
+
 TEST (the_best_are_the_smallest)
 {
   g_autoptr (GArray) ten = numbers_of (1, 10), two = numbers_of (1, 2), none = numbers_of (0, 0);

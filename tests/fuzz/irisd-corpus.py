@@ -16,7 +16,7 @@ HELLO = 'hello'
 # Together these reach what one of them alone does not.
 CHAINS = [
     ('submit-durable', 'fetch', 'show', 'list'), ('submit-durable', 'submit-durable', 'cancel', 'status'),
-    ('hello-endings', 'batch', 'ack-many', 'ack', 'batch', 'ack-until', 'bye'),
+    ('hello-completions', 'batch', 'ack-many', 'ack', 'batch', 'ack-until', 'bye'),
     ('ready', 'submit-echo', 'done', 'report', 'extend', 'fail'), ('batch', 'ack', 'cancel', 'bye'),
     ('submit-after', 'submit-retries', 'submit-delay', 'submit-priority'), ('ready', 'workers', 'bye', 'hello'),
 ]

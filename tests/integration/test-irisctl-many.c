@@ -373,7 +373,7 @@ TEST (watch_tells_in_json_what_irisd_does)
   ck_assert (json_object_get_double_member (object, "interval_s") > 0);
   irisctl ("watch", "--count", "1", "--interval", "0.05");
   assert_status (0);
-  assert_has (out, "in flight");
+  assert_has (out, "not ended");
   irisctl ("watch", "--interval", "0");
   assert_status (2);
   irisctl ("watch", "--count", "-1");

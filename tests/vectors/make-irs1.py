@@ -172,7 +172,7 @@ def ending(kind, number, header, body=b""):
 # What clients send.
 valid("hello", "opens a connection", "HELLO", {1: 1, 2: 1, 4: "demo 1.0"})
 valid("hello-features", "a range of versions, feature bits", "HELLO", {1: 1, 2: 3, 3: 2**63, 4: "demo 1.0"})
-valid("hello-endings", "takes many endings in one message", "HELLO", {1: 1, 2: 1, 3: 1})
+valid("hello-completions", "takes many completions in one message", "HELLO", {1: 1, 2: 1, 3: 1})
 valid("map", "asks for the places", "MAP", {})
 valid("submit-echo", "the smallest item, with a payload", "SUBMIT", {10: "echo"}, b"hello", number=2)
 valid("submit-hint", "a soft hint", "SUBMIT", {10: "echo", 11: 1}, b"hello")
@@ -203,8 +203,8 @@ valid("batch-one-refused", "an item without a service is refused by itself", "BA
       items=[text_of("SUBMIT", ident(16), {10: "echo"}, b""), {"id": ident(17).hex(), "code": "malformed"},
              {"id": ident(18).hex(), "code": "bad-argument"}])
 valid("ack", "one ending, whatever came before it", "ACK", {51: ident(2)})
-valid("ack-until", "the three oldest endings, of which this one is the last", "ACK", {50: 3, 51: ident(2)})
-valid("ack-many", "two endings in any order", "ACK", {}, ident(17) + ident(16))
+valid("ack-until", "the three oldest completions, of which this one is the last", "ACK", {50: 3, 51: ident(2)})
+valid("ack-many", "two completions in any order", "ACK", {}, ident(17) + ident(16))
 valid("cancel", "names an item", "CANCEL", {51: ident(2)}, number=4)
 valid("cancel-number", "names an item by its number", "CANCEL", {63: 4711}, number=4)
 valid("cancel-anywhere", "names an item of any connection", "CANCEL", {51: ident(2), 53: True}, number=4)
@@ -412,9 +412,9 @@ bad_header("text-nul-raw", "a NUL in a path", "malformed", "820aa00fc403610061")
 bad_header("text-utf8-unknown", "also in a key that is passed over", "malformed", "820aa011a1ff")
 bad_header("range-hint", "-2 is no place", "bad-argument", "820aa00bfe")
 bad_header("range-hint-large", "beyond 31 bits", "bad-argument", "820aa00bce80000000")
-bad_header("range-ack", "none of the oldest endings", "bad-argument", "82320033c410" + "00" * 16, kind="ACK")
+bad_header("range-ack", "none of the oldest completions", "bad-argument", "82320033c410" + "00" * 16, kind="ACK")
 bad_header("ack-nothing", "ACK of what?", "malformed", "80", kind="ACK")
-bad_header("ack-positional", "a count does not say which endings", "malformed", "813202", kind="ACK")
+bad_header("ack-positional", "a count does not say which completions", "malformed", "813202", kind="ACK")
 invalid("ack-twice", "named by the header and by the body", "malformed",
         [b"IRS1", b"\x05", ident(1), bytes.fromhex("8133c410" + "00" * 16), ident(2)])
 invalid("ack-part", "half a request id", "malformed", [b"IRS1", b"\x05", ident(1), b"\x80", ident(2)[:8]])
@@ -454,12 +454,12 @@ bad_header("limit-after", "three items where two are allowed", "too-large", "820
            limits={"max-args": 2})
 bad_header("depth", "nine levels", "too-large", "820aa011" + "91" * 7 + "90")
 FAILED = {40: 10, 41: "cancelled", 42: "the item was cancelled", 43: True}
-valid("endings", "two items have ended, one of them well", "COMPLETIONS", {},
+valid("completions", "two items have ended, one of them well", "COMPLETIONS", {},
       array32([ending("RESULT", 16, {19: 1, 20: 0, 23: 20480}, b"one"), ending("ERROR", 17, FAILED)]), number=0,
       items=[text_of("RESULT", ident(16), {19: 1, 20: 0, 23: 20480}, b"one"), text_of("ERROR", ident(17), FAILED, b"")])
 DONE_ONE = ending("RESULT", 16, {}, b"")
 for name, meaning, code, body, more in [
-        ("empty", "no endings", "malformed", pack([]), {}),
+        ("empty", "no completions", "malformed", pack([]), {}),
         ("not-a-list", "a map", "malformed", pack({}), {}),
         ("cut", "the second ending is not there", "malformed", b"\x92" + DONE_ONE, {}),
         ("trailing", "a byte after the list", "malformed", b"\x91" + DONE_ONE + b"\0", {}),
@@ -469,9 +469,9 @@ for name, meaning, code, body, more in [
          b"\x91" + ending("ERROR", 1, {40: 10, 41: "cancelled", 42: "why"}), {}),
         ("error-body", "an error with a body", "malformed", b"\x91" + ending("ERROR", 1, FAILED, b"x"), {}),
         ("short-id", "an id of 15 bytes", "malformed", b"\x91\x94" + pack(bytes(15)) + DONE_ONE[19:], {}),
-        ("limit", "three endings where two are allowed", "too-large", b"\x93" + 3 * DONE_ONE, {"limits": {"max-batch": 2}}),
+        ("limit", "three completions where two are allowed", "too-large", b"\x93" + 3 * DONE_ONE, {"limits": {"max-batch": 2}}),
 ]:
-    invalid("endings-" + name, meaning + " (the frames are good, the body is refused)", code,
+    invalid("completions-" + name, meaning + " (the frames are good, the body is refused)", code,
             frames_of("COMPLETIONS", 0, {}, body), part="body", **more)
 bad_header("limit-string", "a service of 4097 bytes", "too-large", "810ada1001" + "73" * 4097, limit="max-string")
 bad_header("limit-header", "one byte too many", "too-large", "810aa40000000000", limit="max-header",

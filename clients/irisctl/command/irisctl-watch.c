@@ -84,7 +84,7 @@ append_head (GString *text, const Look *look)
       seconds / 3600, (int) (seconds / 60 % 60), (int) (seconds % 60), status->scheduler,
       status->draining ? ", draining" : "", status->ready || status->draining ? "" : ", not ready");
   g_string_append_printf (text,
-                          "items       %" G_GUINT64_FORMAT " in flight\n"
+                          "items       %" G_GUINT64_FORMAT " not ended\n"
                           "per second  %.1f accepted, %.1f ended, %.1f failed, %.1f refused\n",
                           status->in_flight, rate (look, status->accepted, look->before->accepted),
                           rate (look, status->ended, look->before->ended),
@@ -171,7 +171,7 @@ show_line (const Look *look)
       busy += load_of (look, i) * place->workers;
       workers += place->workers;
     }
-  g_print ("%" G_GUINT64_FORMAT " in flight, %" G_GUINT64_FORMAT " at the places, load %.0f %%, "
+  g_print ("%" G_GUINT64_FORMAT " not ended, %" G_GUINT64_FORMAT " at the places, load %.0f %%, "
            "%.1f accepted/s, %.1f ended/s, %.1f failed/s, %" G_GUINT64_FORMAT " persistent\n",
            status->in_flight, backlog, workers > 0 ? 100 * busy / workers : 0,
            rate (look, status->accepted, look->before->accepted),

@@ -227,12 +227,50 @@ class WorkerTest(Case):
                 return False
         return True
 
-    async def with_longer_leases(self, outlives):
+    async def with_longer_leases(self, outlives, longest=40000):
         """Runs `outlives` until it is true: on a machine that stalls, an extended lease ends as well, if it is short."""
-        for lease_ms in (300, 1500, 7500, 37500):
-            if await outlives(lease_ms):
+        for lease_ms in (300, 1500, 5000, 7500, 37500):
+            if lease_ms <= longest and await outlives(lease_ms):
                 return
         self.fail("no extended lease outlives one that is not")
+
+    async def test_an_irisd_that_was_stopped_keeps_leases_that_are_extended(self):
+        async def outlives(lease_ms):
+            irisd = self.irisd(lease_ms=lease_ms, silence_ms=60000)
+            client = await self.client(irisd)
+            worker = await self.raw(irisd)
+            end = asyncio.ensure_future(client.start("a"))
+            lease = await worker.receive("LEASE")
+            n_extended = 0
+
+            async def extend():
+                nonlocal n_extended
+                while not end.done():
+                    worker.say("EXTEND", lease)
+                    n_extended += 1
+                    await asyncio.sleep(lease_ms / 10000)
+            extending = asyncio.ensure_future(extend())
+            for _ in range(5):
+                irisd.process.send_signal(signal.SIGSTOP)
+                os.waitid(os.P_PID, irisd.process.pid, os.WSTOPPED)  # its threads run on for a moment
+                goal = n_extended + 15  # one and a half leases
+
+                async def extended():
+                    return n_extended >= goal
+                await until(extended)
+                irisd.process.send_signal(signal.SIGCONT)
+                await worker.connection.call("PING")
+            worker.say("DONE", lease, b"done")
+            refused = asyncio.ensure_future(worker.messages.get())
+            await asyncio.wait((end, refused), timeout=GIVE_UP, return_when=asyncio.FIRST_COMPLETED)
+            extending.cancel()
+            refused.cancel()
+            if not end.done():  # the lease has ended
+                await client.close()
+                await asyncio.gather(end, return_exceptions=True)
+                return False
+            return (await end).body == b"done"
+        await self.with_longer_leases(outlives, longest=5000)  # the client does not wait longer for irisd
 
     async def test_a_lease_ends_unless_it_is_extended(self):
         async def outlives(lease_ms):

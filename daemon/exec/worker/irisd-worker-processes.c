@@ -60,7 +60,12 @@ struct _IrisdWorkerProcesses
   GPtrArray *restored; /* their ids, by number less 1; constant once items are taken */
   GHashTable *restored_by_id; /* the same → their numbers */
   _Atomic gint64 alarm_us;
+  gint64 not_before_us; /* nothing expires before, because irisd stood still */
 };
+
+/* Behind an alarm that goes off later than this irisd stood still. */
+#define STANDSTILL_US       (G_USEC_PER_SEC / 4)
+#define AFTER_STANDSTILL_US G_USEC_PER_SEC
 
 #define leased_item_of(pointer) IRISD_CONTAINER (pointer, IrisdLeasedItem, entry)
 
@@ -439,10 +444,17 @@ lock_table (IrisdWorkerProcesses *self)
   return g_get_monotonic_time ();
 }
 
+/* Under the lock. */
+static gint64
+next_alarm (IrisdWorkerProcesses *self)
+{
+  return MAX (irisd_leases_next (self->leases), self->not_before_us);
+}
+
 static void
 unlock_table (IrisdWorkerProcesses *self)
 {
-  gint64 next = irisd_leases_next (self->leases);
+  gint64 next = next_alarm (self);
   gboolean earlier = next < irisd_worker_processes_get_alarm (self);
   if (earlier)
     atomic_store_explicit (&self->alarm_us, next, memory_order_relaxed);
@@ -459,13 +471,18 @@ irisd_worker_processes_get_alarm (IrisdWorkerProcesses *self)
   return atomic_load_explicit (&self->alarm_us, memory_order_relaxed);
 }
 
-/* Ends expired leases and waits, and sets the alarm anew. For the front gateway's thread. */
+/* Ends expired leases and waits, and sets the alarm anew. Behind a time in which irisd or its
+ * machine stood still, messages that extend leases are still to be read, so it is done a moment
+ * later. For the front gateway's thread. */
 void
 irisd_worker_processes_expire (IrisdWorkerProcesses *self)
 {
   gint64 now = lock_table (self);
-  irisd_leases_expire (self->leases, now);
-  atomic_store_explicit (&self->alarm_us, irisd_leases_next (self->leases), memory_order_relaxed);
+  if (now - irisd_worker_processes_get_alarm (self) > STANDSTILL_US)
+    self->not_before_us = now + AFTER_STANDSTILL_US;
+  else if (now >= self->not_before_us)
+    irisd_leases_expire (self->leases, now);
+  atomic_store_explicit (&self->alarm_us, next_alarm (self), memory_order_relaxed);
   unlock_table (self);
 }
 

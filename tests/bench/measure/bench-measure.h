@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include <glib.h>
+#include "tests/bench/measure/bench-counters.h"
 
 G_BEGIN_DECLS
 
@@ -57,6 +57,10 @@ typedef struct
   char **only;     /* contenders; NULL: all */
   gboolean peers;
   gboolean quick; /* paper: sizes that only show that results are right */
+  BenchCounting counting;
+  /* Is called behind each round; or NULL. */
+  void (*each_round) (gpointer data);
+  gpointer each_round_data;
   BenchVariants variants;
   const char *irisd; /* daemon: which one; NULL: that of this build, or the installed one */
   char *places;      /* a level of the topology or a number; NULL: the library's choice */
@@ -184,6 +188,15 @@ typedef struct
   gdouble high_quartile;
 } BenchSummary;
 
+/* A figure: its median, where that lies with a confidence of 95 %, and the mean of the best. */
+typedef struct
+{
+  gdouble median;
+  gdouble low;
+  gdouble high;
+  gdouble best;
+} BenchEstimate;
+
 /* A series: the samples of one contender under one load. */
 typedef struct _BenchSeries BenchSeries;
 
@@ -197,6 +210,7 @@ struct _BenchSeries
   guint64 n_items; /* in one sample; 0: it has none */
   guint workers;
   GArray *samples;         /* of gdouble, one a round */
+  GArray *counts;          /* of BenchCounts, one a round, if they were wanted */
   const BenchSeries *base; /* unowned; of the same result */
   BenchRelation relation;
   BenchShow show;
@@ -210,11 +224,17 @@ BenchSeries *bench_series_new (const char *load,
 void bench_series_free (BenchSeries *self);
 void bench_series_compare (BenchSeries *self, const BenchSeries *base, BenchRelation relation);
 void bench_series_add (BenchSeries *self, gdouble sample);
+void bench_series_add_counts (BenchSeries *self, BenchCounts counts);
 BenchSummary bench_series_summary (const BenchSeries *self);
-/* What the comparison says of each round: (element-type gdouble). */
-GArray *bench_series_compare_all (const BenchSeries *self);
 BenchSummary bench_series_compared (const BenchSeries *self);
+BenchEstimate bench_series_estimate (const BenchSeries *self);
+/* What the comparison says; the best rounds of both are compared by their means. */
+BenchEstimate bench_series_estimate_compared (const BenchSeries *self);
 gdouble bench_series_per_item (const BenchSeries *self);
+/* What the rounds counted, by the median; and how many times as many the base had, of hits how many
+ * times as many this has. */
+BenchEstimate bench_series_estimate_count (const BenchSeries *self, BenchCounter counter);
+BenchEstimate bench_series_compare_counts (const BenchSeries *self, BenchCounter counter);
 const char *bench_kind_name (BenchKind kind);
 const char *bench_unit_name (BenchUnit unit);
 const char *bench_relation_name (BenchRelation relation);
@@ -231,6 +251,16 @@ BenchSummary bench_summarize (GArray *numbers);
 /* Where the median lies with a confidence of 95 %, by a bootstrap that gives the same interval each
  * time. */
 void bench_median_interval (const GArray *numbers, gdouble *low, gdouble *high);
+
+/* Where the second's median divided by the first's lies, in the same way. */
+void bench_ratio_interval (const GArray *a, const GArray *b, gdouble *low, gdouble *high);
+
+/* How likely two sets of numbers from one source differ at least as much in their ranks. */
+gdouble bench_rank_test (const GArray *a, const GArray *b);
+
+/* Which of many tests say something if of those that do at most this share may be wrong: those with
+ * probabilities up to the returned one. Sorts them. */
+gdouble bench_discoveries (GArray *probabilities, gdouble share);
 
 /* The mean of the smallest ones, as papers give it of ten runs. */
 gdouble bench_mean_of_best (const GArray *numbers, guint n);
@@ -249,6 +279,8 @@ typedef struct
   GPtrArray *series;
   GArray *trials;
   GPtrArray *owned; /* what the trials use */
+  void (*each_round) (gpointer data);
+  gpointer each_round_data;
 } BenchResult;
 
 typedef struct _BenchContender BenchContender;

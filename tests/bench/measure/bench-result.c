@@ -78,6 +78,8 @@ bench_result_new (const char *name, const BenchOptions *options)
   self->item = "item";
   self->workers = options->workers;
   self->rounds = options->rounds;
+  self->each_round = options->each_round;
+  self->each_round_data = options->each_round_data;
   self->series = g_ptr_array_new_with_free_func ((GDestroyNotify) bench_series_free);
   self->trials = g_array_new (FALSE, FALSE, sizeof (Trial));
   self->owned = g_ptr_array_new_with_free_func (owned_free);
@@ -196,12 +198,24 @@ bench_result_add (BenchResult *self,
 }
 
 static gboolean
+run_counted (const Trial *trial, gdouble *samples, GError **error)
+{
+  gboolean good;
+
+  bench_counters_begin ();
+  good = trial->func (&trial->run, samples, error);
+  bench_counters_end ();
+
+  return good;
+}
+
+static gboolean
 run_trial (const BenchResult *self, const Trial *trial, gboolean record, GError **error)
 {
   gdouble samples[MAX_SERIES] = { 0 };
 
   /* A peer's threads outlive its run, and look for work a while before they sleep. */
-  if (!bench_wait_asleep (NULL, NULL, error) || !trial->func (&trial->run, samples, error))
+  if (!bench_wait_asleep (NULL, NULL, error) || !run_counted (trial, samples, error))
     {
       g_prefix_error (error, "%s, %s on %s: ", self->name, trial->series[0]->load,
                       trial->series[0]->contender);
@@ -210,6 +224,8 @@ run_trial (const BenchResult *self, const Trial *trial, gboolean record, GError 
   for (guint i = 0; record && i < MAX_SERIES; i++)
     if (trial->series[i] != NULL)
       bench_series_add (trial->series[i], samples[i]);
+  if (record && bench_counters_are_open ())
+    bench_series_add_counts (trial->series[0], bench_counters_last ());
 
   return TRUE;
 }
@@ -268,6 +284,8 @@ run_round (const BenchResult *self, guint round, GError **error)
   for (guint i = 0; i < n; i++)
     if (!run_trial (self, &g_array_index (self->trials, Trial, (i + round) % n), round > 0, error))
       return FALSE;
+  if (self->each_round != NULL)
+    self->each_round (self->each_round_data);
 
   return TRUE;
 }

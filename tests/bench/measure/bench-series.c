@@ -32,6 +32,7 @@ void
 bench_series_free (BenchSeries *self)
 {
   g_array_unref (self->samples);
+  g_clear_pointer (&self->counts, g_array_unref);
   g_free (self->load);
   g_free (self->contender);
   g_free (self);
@@ -48,6 +49,14 @@ void
 bench_series_add (BenchSeries *self, gdouble sample)
 {
   g_array_append_val (self->samples, sample);
+}
+
+void
+bench_series_add_counts (BenchSeries *self, BenchCounts counts)
+{
+  if (self->counts == NULL)
+    self->counts = g_array_new (FALSE, FALSE, sizeof (BenchCounts));
+  g_array_append_val (self->counts, counts);
 }
 
 BenchSummary
@@ -76,8 +85,9 @@ compare_samples (const BenchSeries *self, gdouble mine, gdouble base)
     }
 }
 
-GArray *
-bench_series_compare_all (const BenchSeries *self)
+/* Sample by sample. */
+static GArray *
+compare_all (const BenchSeries *self)
 {
   GArray *numbers = g_array_new (FALSE, FALSE, sizeof (gdouble));
   guint n = self->base != NULL ? MIN (self->samples->len, self->base->samples->len) : 0;
@@ -96,9 +106,88 @@ bench_series_compare_all (const BenchSeries *self)
 BenchSummary
 bench_series_compared (const BenchSeries *self)
 {
-  g_autoptr (GArray) numbers = bench_series_compare_all (self);
+  g_autoptr (GArray) numbers = compare_all (self);
 
   return bench_summarize (numbers);
+}
+
+static BenchEstimate
+estimate (GArray *numbers, gdouble best)
+{
+  BenchEstimate self = { .median = bench_quantile (numbers, 0.5), .best = best };
+
+  bench_median_interval (numbers, &self.low, &self.high);
+
+  return self;
+}
+
+BenchEstimate
+bench_series_estimate (const BenchSeries *self)
+{
+  g_autoptr (GArray) numbers = g_array_copy (self->samples);
+
+  return estimate (numbers, bench_mean_of_best (numbers, BENCH_BEST));
+}
+
+BenchEstimate
+bench_series_estimate_compared (const BenchSeries *self)
+{
+  g_autoptr (GArray) numbers = compare_all (self);
+  gdouble best = NAN;
+
+  if (self->base != NULL)
+    best = compare_samples (self, bench_mean_of_best (self->samples, BENCH_BEST),
+                            bench_mean_of_best (self->base->samples, BENCH_BEST));
+
+  return estimate (numbers, best);
+}
+
+/* One a round; NULL if it was not counted in each of them. */
+static GArray *
+find_counts (const BenchSeries *self, BenchCounter counter)
+{
+  g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (gdouble));
+
+  for (guint i = 0; self->counts != NULL && i < self->counts->len; i++)
+    {
+      gdouble value = g_array_index (self->counts, BenchCounts, i).values[counter];
+
+      if (isnan (value))
+        return NULL;
+      g_array_append_val (numbers, value);
+    }
+
+  return numbers->len > 0 ? g_steal_pointer (&numbers) : NULL;
+}
+
+static const BenchEstimate unknown = { NAN, NAN, NAN, NAN };
+
+BenchEstimate
+bench_series_estimate_count (const BenchSeries *self, BenchCounter counter)
+{
+  g_autoptr (GArray) numbers = find_counts (self, counter);
+
+  return numbers != NULL ? estimate (numbers, bench_mean_of_best (numbers, BENCH_BEST)) : unknown;
+}
+
+BenchEstimate
+bench_series_compare_counts (const BenchSeries *self, BenchCounter counter)
+{
+  g_autoptr (GArray) mine = find_counts (self, counter);
+  g_autoptr (GArray) base = self->base != NULL ? find_counts (self->base, counter) : NULL;
+  gboolean is_good = counter == BENCH_LL_HITS;
+
+  if (mine == NULL || base == NULL)
+    return unknown;
+  g_array_set_size (mine, MIN (mine->len, base->len));
+  for (guint i = 0; i < mine->len; i++)
+    {
+      gdouble *value = &g_array_index (mine, gdouble, i), other = g_array_index (base, gdouble, i);
+
+      *value = is_good ? *value / other : other / *value;
+    }
+
+  return estimate (mine, NAN);
 }
 
 gdouble

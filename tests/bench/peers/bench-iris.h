@@ -21,6 +21,11 @@ BenchContender *bench_iris_parse (const char *name, GError **error);
 /* One of iris's schedulers with threads of its own: all but main-context. */
 gboolean bench_iris_is_pool (const BenchContender *self);
 
+/* What --places says: a level of the topology, or a number of places without hardware; NULL: the
+ * library's choice. */
+IrisPlaces *
+bench_iris_places_new (const char *places, guint workers, IrisBind bind, GError **error);
+
 /* Starts the scheduler's threads by an item, which it counts, and waits until they sleep. */
 gboolean bench_iris_start (IrisScheduler *scheduler, GError **error);
 /* A scheduler whose threads sleep; not for main-context, whose thread is not its own. */

@@ -245,18 +245,18 @@ bench_iris_parse (const char *name, GError **error)
   return NULL;
 }
 
-static IrisPlaces *
-places_new (const BenchContender *self, guint workers, GError **error)
+IrisPlaces *
+bench_iris_places_new (const char *places, guint workers, IrisBind bind, GError **error)
 {
   guint64 n = 0;
 
-  if (self->places == NULL || !g_ascii_string_to_unsigned (self->places, 10, 1, workers, &n, NULL))
-    return iris_places_new_full (NULL, self->places, workers, IRIS_BIND_PLACE, error);
+  if (places == NULL || !g_ascii_string_to_unsigned (places, 10, 1, workers, &n, NULL))
+    return iris_places_new_full (NULL, places, workers, bind, error);
   if (workers % n == 0)
     return iris_places_new_unbound ((guint) n, workers / (guint) n);
   g_set_error (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
-               "--places %s does not divide %u workers evenly; choose a number that does",
-               self->places, workers);
+               "--places %s does not divide %u workers evenly; choose a number that does", places,
+               workers);
 
   return NULL;
 }
@@ -320,7 +320,7 @@ make (const BenchContender *self, guint workers, GError **error)
   if (self->index == 1)
     return iris_lfscheduler_new_full (workers, workers);
   if (type == iris_place_scheduler_get_type)
-    places = places_new (self, workers, error);
+    places = bench_iris_places_new (self->places, workers, IRIS_BIND_PLACE, error);
   else
     places = iris_places_new_unbound (1, workers);
 

@@ -5,60 +5,11 @@
  * A load is a panel of bars; loads that lie on an axis ("inside, 1 µs", "inside, 10 µs") are one
  * panel of lines together, named after what is before their comma.
  */
+#include "tests/bench/report/bench-json-reader.h"
 #include "tests/bench/report/bench-report.h"
 
 #include <math.h>
 #include <string.h>
-
-/* --- reading, without trust in the file ------------------------------------------------------- */
-
-static JsonNode *
-member (JsonObject *object, const char *name, JsonNodeType type)
-{
-  JsonNode *node = json_object_get_member (object, name);
-
-  return node != NULL && json_node_get_node_type (node) == type ? node : NULL;
-}
-
-static const char *
-text_of (JsonObject *object, const char *name)
-{
-  JsonNode *node = member (object, name, JSON_NODE_VALUE);
-
-  return node != NULL ? json_node_get_string (node) : NULL;
-}
-
-static gdouble
-number_of (JsonObject *object, const char *name)
-{
-  JsonNode *node = member (object, name, JSON_NODE_VALUE);
-
-  return node != NULL ? json_node_get_double (node) : NAN;
-}
-
-static JsonObject *
-object_of (JsonObject *object, const char *name)
-{
-  JsonNode *node = member (object, name, JSON_NODE_OBJECT);
-
-  return node != NULL ? json_node_get_object (node) : NULL;
-}
-
-static JsonArray *
-array_of (JsonObject *object, const char *name)
-{
-  JsonNode *node = member (object, name, JSON_NODE_ARRAY);
-
-  return node != NULL ? json_node_get_array (node) : NULL;
-}
-
-static JsonObject *
-object_at (JsonArray *array, guint index)
-{
-  JsonNode *node = json_array_get_element (array, index);
-
-  return JSON_NODE_HOLDS_OBJECT (node) ? json_node_get_object (node) : NULL;
-}
 
 /* --- panels ----------------------------------------------------------------------------------- */
 
@@ -110,9 +61,8 @@ typedef struct
 {
   JsonObject *numbers;
   gdouble factor;
-  const char *label;
+  char *label;
   gboolean is_time;
-  gboolean is_per_item; /* the label lacks its name */
 } Shown;
 
 static Shown
@@ -123,79 +73,121 @@ show_comparison (JsonObject *series)
     const char *as;
     gdouble factor;
     const char *label;
+    gboolean has_base;
   } relations[] = {
-    { "factor", 1, "times as fast as plain C" },
-    { "overhead_percent", 1, "overhead over plain C, %" },
-    { "ideal_percent", 1, "share of the ideal speed, %" },
-    { "extra_s_per_item", 1e9, "cost of a task, ns" },
+    { "factor", 1, "times as fast as ", TRUE },
+    { "overhead_percent", 1, "overhead over ", TRUE },
+    { "ideal_percent", 1, "share of the ideal speed, %", FALSE },
+    { "extra_s_per_item", 1e9, "cost of a task, ns", FALSE },
   };
-  JsonObject *compared = object_of (series, "compared");
-  const char *as = compared != NULL ? text_of (compared, "as") : NULL;
+  JsonObject *compared = bench_json_object (series, "compared");
+  const char *as = bench_json_text (compared, "as"), *with = bench_json_text (compared, "with");
 
-  for (guint i = 0; as != NULL && i < G_N_ELEMENTS (relations); i++)
+  for (guint i = 0; as != NULL && with != NULL && i < G_N_ELEMENTS (relations); i++)
     if (g_str_equal (as, relations[i].as))
-      return (Shown){ compared, relations[i].factor, relations[i].label };
+      return (Shown){ compared, relations[i].factor,
+                      g_strconcat (relations[i].label,
+                                   !relations[i].has_base        ? ""
+                                   : g_str_equal (with, "plain") ? "plain C"
+                                                                 : with,
+                                   i == 1 ? ", %" : "", NULL) };
 
   return (Shown){ 0 };
 }
 
 static Shown
-show_series (JsonObject *series, const char *show)
+show_series (JsonObject *series, const char *show, const char *item)
 {
-  const char *unit = text_of (series, "unit");
-  gdouble items = number_of (series, "items");
+  const char *unit = bench_json_text (series, "unit");
+  gdouble items = bench_json_number (series, "items");
+  gboolean is_sample = g_strcmp0 (show, "sample") == 0;
 
   if (g_strcmp0 (show, "compared") == 0)
     return show_comparison (series);
-  if (g_strcmp0 (show, "ns_per_item") == 0)
-    return items > 0 ? (Shown){ series, 1e9 / items, NULL, TRUE, TRUE } : (Shown){ 0 };
+  if (!is_sample && items > 0)
+    return (Shown){ series, 1e9 / items,
+                    g_strdup_printf ("time per %s, ns", item != NULL ? item : "item"), TRUE };
   if (g_strcmp0 (unit, "s") == 0)
-    return items > 0 ? (Shown){ series, 1e3, "time, ms", TRUE }
-                     : (Shown){ series, 1e6, "latency, µs", TRUE };
+    return items > 0 || !is_sample ? (Shown){ series, 1e3, g_strdup ("time, ms"), TRUE }
+                                   : (Shown){ series, 1e6, g_strdup ("latency, µs"), TRUE };
 
-  return (Shown){ series, 1, g_strcmp0 (unit, "%") == 0 ? "processor use, %" : "wake-ups per s" };
+  return (Shown){ series, 1,
+                  g_strdup (g_strcmp0 (unit, "%") == 0   ? "processor use, %"
+                            : g_strcmp0 (unit, "B") == 0 ? "bytes"
+                                                         : "wake-ups per s") };
 }
 
-/* Of a line, what is before the comma names the panel, and the number is on the axis. */
-static char *
-panel_title (const char *workload, const char *load, gboolean is_line)
+/* "2 workers", of workloads that have a load for each number. */
+static gboolean
+is_number_of_workers (const char *load)
 {
-  const char *comma = is_line ? strstr (load, ", ") : NULL;
+  const char *word = strchr (load, ' ');
+
+  return g_ascii_isdigit (*load) && word != NULL && g_str_has_prefix (word, " worker");
+}
+
+/* Of a line, what is before the comma names the panel, and the number is on the axis; in a sweep
+ * the number of workers is. */
+static char *
+panel_title (const BenchChart *chart, const char *workload, const char *load, gboolean is_line)
+{
+  const char *comma = is_line && !chart->is_sweep ? strstr (load, ", ") : NULL;
   g_autofree char *name = comma != NULL ? g_strndup (load, comma - load) : g_strdup (load);
 
-  return g_str_equal (workload, name) ? g_steal_pointer (&name)
-                                      : g_strdup_printf ("%s: %s", workload, name);
+  return g_str_equal (workload, name) || (chart->is_sweep && is_number_of_workers (load))
+             ? g_strdup (workload)
+             : g_strdup_printf ("%s: %s", workload, name);
+}
+
+static gdouble
+find_x (const BenchChart *chart, JsonObject *result, JsonObject *series)
+{
+  gboolean is_own = is_number_of_workers (bench_json_text (series, "load"));
+
+  if (!chart->is_sweep)
+    return bench_json_number (series, "x");
+
+  return bench_json_number (is_own ? series : result, "workers");
+}
+
+/* A sweep may come to a load several times. */
+static gboolean
+has_point (const BenchPanel *panel, const char *name, gdouble x)
+{
+  for (guint i = 0; isfinite (x) && i < panel->points->len; i++)
+    {
+      const BenchPoint *point = &g_array_index (panel->points, BenchPoint, i);
+
+      if (g_str_equal (point->name, name) && point->x == x)
+        return TRUE;
+    }
+
+  return FALSE;
 }
 
 static gboolean
-add_series (BenchChart *chart, JsonObject *result, JsonObject *series)
+add_point (BenchChart *chart, JsonObject *result, JsonObject *series, const Shown *shown)
 {
-  const char *workload = text_of (result, "workload"), *load = text_of (series, "load");
-  const char *name = text_of (series, "contender"), *kind = text_of (series, "kind");
-  gdouble x = number_of (series, "x");
-  Shown shown = show_series (series, text_of (series, "show"));
-  const char *item = text_of (result, "item");
-  g_autofree char *title = NULL, *label = NULL;
-  BenchPoint point;
+  const char *name = bench_json_text (series, "contender"),
+             *kind = bench_json_text (series, "kind");
+  gdouble x = find_x (chart, result, series);
+  g_autofree char *title = panel_title (chart, bench_json_text (result, "workload"),
+                                        bench_json_text (series, "load"), isfinite (x));
+  BenchPoint point = { NULL,
+                       NULL,
+                       x,
+                       bench_json_number (shown->numbers, "median") * shown->factor,
+                       bench_json_number (shown->numbers, "low_quartile") * shown->factor,
+                       bench_json_number (shown->numbers, "high_quartile") * shown->factor };
+  const char *x_label = chart->is_sweep ? "workers" : bench_json_text (result, "x_label");
   BenchPanel *panel;
 
-  if (workload == NULL || load == NULL || name == NULL || kind == NULL)
-    return FALSE;
-  if (shown.numbers == NULL)
-    return TRUE;
-  point = (BenchPoint){ NULL,
-                        NULL,
-                        x,
-                        number_of (shown.numbers, "median") * shown.factor,
-                        number_of (shown.numbers, "low_quartile") * shown.factor,
-                        number_of (shown.numbers, "high_quartile") * shown.factor };
   if (!isfinite (point.value) || !isfinite (point.low) || !isfinite (point.high))
     return FALSE;
-  title = panel_title (workload, load, isfinite (x));
-  label = shown.is_per_item ? g_strdup_printf ("time per %s, ns", item != NULL ? item : "item")
-                            : g_strdup (shown.label);
-  panel = find_panel (chart, title, label, isfinite (x) ? text_of (result, "x_label") : NULL);
-  panel->is_time = shown.is_time;
+  panel = find_panel (chart, title, shown->label, isfinite (x) ? x_label : NULL);
+  panel->is_time = shown->is_time;
+  if (has_point (panel, name, x))
+    return TRUE;
   point.name = g_strdup (name);
   point.kind = g_strdup (kind);
   g_array_append_val (panel->points, point);
@@ -204,59 +196,106 @@ add_series (BenchChart *chart, JsonObject *result, JsonObject *series)
 }
 
 static gboolean
+add_series (BenchChart *chart, JsonObject *result, JsonObject *series)
+{
+  Shown shown;
+  gboolean good;
+
+  if (bench_json_text (result, "workload") == NULL || bench_json_text (series, "load") == NULL
+      || bench_json_text (series, "contender") == NULL || bench_json_text (series, "kind") == NULL)
+    return FALSE;
+  shown = show_series (series, bench_json_text (series, "show"), bench_json_text (result, "item"));
+  good = shown.numbers == NULL || add_point (chart, result, series, &shown);
+  g_free (shown.label);
+
+  return good;
+}
+
+static gboolean
 add_result (BenchChart *chart, JsonObject *result)
 {
-  JsonArray *series = result != NULL ? array_of (result, "series") : NULL;
+  JsonArray *series = bench_json_array (result, "series");
 
   if (series == NULL)
     return FALSE;
   for (guint i = 0; i < json_array_get_length (series); i++)
-    {
-      JsonObject *object = object_at (series, i);
-
-      if (object == NULL || !add_series (chart, result, object))
-        return FALSE;
-    }
+    if (!add_series (chart, result, bench_json_object_at (series, i)))
+      return FALSE;
 
   return TRUE;
 }
 
 /* --- the chart -------------------------------------------------------------------------------- */
 
+/* "2 workers", or all numbers of a sweep. */
+static char *
+describe_workers (JsonObject *report)
+{
+  JsonArray *sweep = bench_json_array (report, "sweep");
+  GString *text = g_string_new (NULL);
+
+  for (guint i = 0; i < bench_json_length (sweep); i++)
+    g_string_append_printf (text, "%s%.0f", i > 0 ? ", " : "", bench_json_number_at (sweep, i));
+  if (text->len == 0)
+    g_string_append_printf (text, "%.0f", bench_json_number (report, "workers"));
+  g_string_append (text, " workers");
+
+  return g_string_free (text, FALSE);
+}
+
 static void
 describe (BenchChart *chart, JsonObject *report, JsonArray *results)
 {
-  JsonObject *machine = object_of (report, "machine");
-  const char *description = machine != NULL ? text_of (machine, "description") : NULL;
-  JsonNode *busy = machine != NULL ? member (machine, "had_other_work", JSON_NODE_VALUE) : NULL;
-  JsonObject *first = json_array_get_length (results) == 1 ? object_at (results, 0) : NULL;
-  const char *name = text_of (report, "benchmark");
-  const char *title = first != NULL ? text_of (first, "title") : NULL;
+  JsonObject *machine = bench_json_object (report, "machine");
+  const char *description = bench_json_text (machine, "description");
+  JsonObject *first = bench_json_length (results) == 1 ? bench_json_object_at (results, 0) : NULL;
+  const char *name = bench_json_text (report, "benchmark");
+  const char *title = bench_json_text (first, "title");
+  g_autofree char *workers = describe_workers (report);
 
   chart->title = g_strdup_printf ("iris-bench %s%s%s", name != NULL ? name : "",
                                   title != NULL ? ": " : "", title != NULL ? title : "");
   chart->subtitle = g_strdup_printf (
-      "%s; %.0f workers; median and middle half of %.0f rounds%s",
-      description != NULL ? description : "unknown machine", number_of (report, "workers"),
-      number_of (report, "rounds"),
-      busy != NULL && json_node_get_boolean (busy) ? "; the machine had other work" : "");
+      "%s; %s; median and middle half of %.0f rounds%s",
+      description != NULL ? description : "unknown machine", workers,
+      bench_json_number (report, "rounds"),
+      bench_json_flag (machine, "had_other_work") ? "; the machine had other work" : "");
 }
 
-static gboolean
-read_report (BenchChart *chart, JsonNode *root)
+BenchChart *
+bench_chart_new (JsonNode *root, const char *workload)
 {
-  JsonObject *report = root != NULL && JSON_NODE_HOLDS_OBJECT (root) ? json_node_get_object (root)
-                                                                     : NULL;
-  JsonArray *results = report != NULL ? array_of (report, "results") : NULL;
+  JsonObject *report = bench_json_report (root);
+  JsonArray *results = bench_json_array (report, "results");
+  BenchChart *self = g_new0 (BenchChart, 1);
+  gboolean good = report != NULL;
 
-  if (results == NULL)
-    return FALSE;
-  for (guint i = 0; i < json_array_get_length (results); i++)
-    if (!add_result (chart, object_at (results, i)))
-      return FALSE;
-  describe (chart, report, results);
+  self->panels = g_ptr_array_new_with_free_func (panel_free);
+  self->is_sweep = bench_json_length (bench_json_array (report, "sweep")) > 1;
+  for (guint i = 0; good && i < bench_json_length (results); i++)
+    {
+      JsonObject *result = bench_json_object_at (results, i);
 
-  return chart->panels->len > 0;
+      if (workload == NULL || g_strcmp0 (workload, bench_json_text (result, "workload")) == 0)
+        good = add_result (self, result);
+    }
+  if (good)
+    {
+      describe (self, report, results);
+      return self;
+    }
+  bench_chart_free (self);
+
+  return NULL;
+}
+
+void
+bench_chart_free (BenchChart *self)
+{
+  g_ptr_array_unref (self->panels);
+  g_free (self->title);
+  g_free (self->subtitle);
+  g_free (self);
 }
 
 static const char *
@@ -274,7 +313,8 @@ bench_chart_check (const char *file, GError **error)
   if (format_of (file) != NULL)
     return bench_gnuplot_check (error);
   g_set_error (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
-               "%s ends neither in .svg nor in .png, and a chart is one of these", file);
+               "%s ends neither in .svg nor in .png nor in .html, and a chart is one of these",
+               file);
 
   return FALSE;
 }
@@ -282,20 +322,17 @@ bench_chart_check (const char *file, GError **error)
 gboolean
 bench_chart_write (JsonNode *report, const char *file, GError **error)
 {
-  BenchChart chart = { .panels = g_ptr_array_new_with_free_func (panel_free) };
+  BenchChart *chart = bench_chart_new (report, NULL);
   g_autoptr (GBytes) picture = NULL;
 
-  if (read_report (&chart, report))
-    picture = bench_gnuplot_draw (&chart, format_of (file), error);
+  if (chart != NULL && chart->panels->len > 0)
+    picture = bench_gnuplot_draw (chart, format_of (file), error);
   else
     g_set_error_literal (error, BENCH_ERROR, BENCH_ERROR_MACHINE,
                          "this is not what iris-bench --json prints; nothing was drawn");
-  g_ptr_array_unref (chart.panels);
-  g_free (chart.title);
-  g_free (chart.subtitle);
-  if (picture == NULL)
-    return FALSE;
+  g_clear_pointer (&chart, bench_chart_free);
 
-  return g_file_set_contents (file, g_bytes_get_data (picture, NULL),
-                              (gssize) g_bytes_get_size (picture), error);
+  return picture != NULL
+         && g_file_set_contents (file, g_bytes_get_data (picture, NULL),
+                                 (gssize) g_bytes_get_size (picture), error);
 }

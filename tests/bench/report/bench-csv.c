@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The report as CSV (RFC 4180): a line for each series, for spreadsheets and statistics programs.
+ * The report as CSV (RFC 4180), for spreadsheets and statistics programs: a line for each series,
+ * or for each sample.
  */
+#include "tests/bench/report/bench-json-reader.h"
 #include "tests/bench/report/bench-report.h"
 
 #include <math.h>
@@ -36,6 +38,64 @@ append_summary (GString *line, BenchSummary summary)
   append_number (line, summary.high_quartile);
 }
 
+/* --- samples ---------------------------------------------------------------------------------- */
+
+/* A line for each sample of a series, with what was counted in its run. */
+static void
+append_samples (GString *out, JsonObject *result, JsonObject *series)
+{
+  static const char *const texts[] = { "load", "contender", "kind", "unit" };
+  JsonObject *counters = bench_json_object (series, "counters");
+  JsonArray *samples = bench_json_array (series, "samples");
+  const char *row = bench_json_text (bench_json_object (result, "figure"), "row");
+
+  for (guint i = 0; i < bench_json_length (samples); i++)
+    {
+      g_autoptr (GString) line = g_string_new (NULL);
+      const char *workload = bench_json_text (result, "workload");
+
+      append_text (line, workload != NULL ? workload : "");
+      append_text (line, row != NULL ? row : "");
+      for (guint j = 0; j < G_N_ELEMENTS (texts); j++)
+        {
+          const char *text = bench_json_text (series, texts[j]);
+
+          append_text (line, text != NULL ? text : "");
+        }
+      append_number (line, bench_json_number (series, "workers"));
+      append_number (line, bench_json_number (series, "items"));
+      append_number (line, i + 1);
+      append_number (line, bench_json_number_at (samples, i));
+      for (guint c = BENCH_CYCLES; c < BENCH_N_COUNTERS; c++)
+        append_number (
+            line, bench_json_number_at (bench_json_array (counters, bench_counter_name (c)), i));
+      g_string_append_printf (out, "%s\r\n", line->str);
+    }
+}
+
+char *
+bench_csv_of_samples (JsonNode *report)
+{
+  JsonArray *results = bench_json_array (bench_json_report (report), "results");
+  GString *out = g_string_new ("workload,row,load,contender,kind,unit,workers,items,round,sample");
+
+  for (guint c = BENCH_CYCLES; c < BENCH_N_COUNTERS; c++)
+    g_string_append_printf (out, ",%s", bench_counter_name (c));
+  g_string_append (out, "\r\n");
+  for (guint i = 0; i < bench_json_length (results); i++)
+    {
+      JsonObject *result = bench_json_object_at (results, i);
+      JsonArray *series = bench_json_array (result, "series");
+
+      for (guint j = 0; j < bench_json_length (series); j++)
+        append_samples (out, result, bench_json_object_at (series, j));
+    }
+
+  return g_string_free (out, FALSE);
+}
+
+/* --- series ----------------------------------------------------------------------------------- */
+
 static void
 print_series (const BenchResult *result, const BenchSeries *series)
 {
@@ -60,6 +120,8 @@ print_series (const BenchResult *result, const BenchSeries *series)
   append_text (line, series->base != NULL ? series->base->contender : "");
   append_text (line, series->base != NULL ? bench_relation_name (series->relation) : "");
   append_number (line, bench_series_compared (series).median);
+  for (guint c = BENCH_CYCLES; c < BENCH_N_COUNTERS; c++)
+    append_number (line, bench_series_estimate_count (series, c).median);
   g_print ("%s\r\n", line->str);
 }
 
@@ -68,7 +130,10 @@ bench_report_print_csv (const BenchReport *self)
 {
   g_print ("workload,load,x,contender,kind,workers,items,unit,rounds,median,min,max,low_quartile,"
            "high_quartile,median_low,median_high,mean_of_best,ns_per_item,compared_with,"
-           "compared_as,compared\r\n");
+           "compared_as,compared");
+  for (guint c = BENCH_CYCLES; c < BENCH_N_COUNTERS; c++)
+    g_print (",%s", bench_counter_name (c));
+  g_print ("\r\n");
   for (guint i = 0; i < self->results->len; i++)
     {
       const BenchResult *result = g_ptr_array_index (self->results, i);

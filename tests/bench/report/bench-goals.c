@@ -248,11 +248,12 @@ judge_interval (const Goal *goal,
                 gdouble *high)
 {
   BenchSeries pair = *subject;
-  g_autoptr (GArray) numbers = NULL;
+  BenchEstimate estimate;
 
   bench_series_compare (&pair, other, BENCH_OVERHEAD);
-  numbers = bench_series_compare_all (&pair);
-  bench_median_interval (numbers, low, high);
+  estimate = bench_series_estimate_compared (&pair);
+  *low = estimate.low;
+  *high = estimate.high;
   if (*high <= goal->limit)
     return BENCH_REACHED;
 

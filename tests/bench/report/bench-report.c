@@ -2,10 +2,15 @@
  *
  * The report as tables for people.
  */
+#include "tests/bench/report/bench-published.h"
 #include "tests/bench/report/bench-report.h"
+#include "tests/bench/report/bench-text.h"
 
 #include <math.h>
 #include <string.h>
+
+/* Percent, of the median. */
+#define MOST_UNCERTAIN 10.0
 
 typedef struct
 {
@@ -111,15 +116,183 @@ print_row (const BenchSeries *series, guint load_width, guint contender_width, S
   g_print ("%s%s\n", *comparison != '\0' ? "  " : "", comparison);
 }
 
+/* --- figures of papers ------------------------------------------------------------------------ */
+
+static void
+print_workload (const BenchWorkload *workload)
+{
+  const BenchFigure *figure = workload->figure;
+
+  g_print ("\n%s: %s (%s)\n", figure->row, figure->title, workload->name);
+  bench_text_print (figure->source, "", 2);
+}
+
+void
+bench_figures_print (void)
+{
+  g_autoptr (GPtrArray) rows = bench_figure_rows ();
+  g_autoptr (GPtrArray) printed = g_ptr_array_new ();
+  const BenchWorkload *workload;
+
+  g_print ("Rows: tables and figures of the papers (the workload of each)\n");
+  for (guint i = 0; i < rows->len; i++)
+    for (guint j = 0; (workload = bench_workload_nth (j)) != NULL; j++)
+      {
+        if (workload->figure == NULL || g_ptr_array_find (printed, workload, NULL)
+            || !bench_figure_has_row (workload->figure, g_ptr_array_index (rows, i)))
+          continue;
+        print_workload (workload);
+        g_ptr_array_add (printed, (gpointer) workload);
+      }
+  g_print ("\niris-bench paper ROW…, or iris-bench paper all, measures them.\n");
+}
+
+static void
+print_published (const BenchPublished *published, const BenchResult *result)
+{
+  BenchOurs ours = bench_published_find (published, result);
+  g_autofree char *theirs = bench_published_describe (published, &ours);
+  g_autofree char *median = bench_ours_describe (&ours, ours.ours.median);
+  g_autofree char *best = bench_ours_describe (&ours, ours.ours.best);
+  g_autofree char *interval = bench_ours_describe_interval (&ours);
+
+  bench_text_print (published->what, "", 2);
+  g_print ("%*s%16s  %12s  %20s  %12s\n", BENCH_COLUMNS - 66, "", theirs, median, interval, best);
+}
+
+static void
+print_labelled (const char *label, const char *text)
+{
+  if (text != NULL)
+    bench_text_print (text, label, 4);
+}
+
+static void
+print_figure (const BenchFigure *figure, const BenchResult *result)
+{
+  g_print ("\n%s: %s\n\n", figure->row, figure->title);
+  bench_text_print (figure->source, "", 2);
+  print_labelled ("  There: ", figure->machine);
+  print_labelled ("  Here: ", figure->differs);
+  if (figure->published == NULL)
+    return;
+  g_print ("\n%*s%16s  %12s  %20s  %12s\n", BENCH_COLUMNS - 66, "", "published", "here", "95 %",
+           "best 3");
+  for (const BenchPublished *p = figure->published; p->what != NULL; p++)
+    print_published (p, result);
+}
+
+/* --- counters --------------------------------------------------------------------------------- */
+
+static gboolean
+has_counts (const BenchResult *result, BenchCounter counter)
+{
+  for (guint i = 0; i < result->series->len; i++)
+    {
+      const BenchSeries *series = g_ptr_array_index (result->series, i);
+
+      if (isfinite (bench_series_estimate_count (series, counter).median))
+        return TRUE;
+    }
+
+  return FALSE;
+}
+
+/* "12.3M" */
+static void
+print_count (gdouble value, guint width)
+{
+  static const char *const powers[] = { "", "k", "M", "G", "T" };
+  guint power = 0;
+
+  for (; value >= 1e4 && power + 1 < G_N_ELEMENTS (powers); power++)
+    value /= 1e3;
+  if (isnan (value))
+    g_print ("  %*s", (int) width, "-");
+  else
+    g_print ("  %*.*f%s", (int) (width - strlen (powers[power])), power > 0 ? 1 : 0, value,
+             powers[power]);
+}
+
+/* Of a run, by the median of the rounds. */
+static void
+print_counts (const BenchResult *result)
+{
+  guint load_width = widest (result, 4, TRUE), contender_width = widest (result, 9, FALSE);
+  gboolean has[BENCH_N_COUNTERS] = { FALSE }, any = FALSE;
+
+  for (guint c = BENCH_CYCLES; c < BENCH_N_COUNTERS; c++)
+    any = (has[c] = has_counts (result, c)) || any;
+  if (!any)
+    return;
+  g_print ("\n");
+  print_padded ("load", load_width);
+  print_padded ("counted in a run of", contender_width);
+  for (guint c = BENCH_CYCLES; c < BENCH_N_COUNTERS; c++)
+    if (has[c])
+      g_print ("  %10s", bench_counter_label (c));
+  g_print ("\n");
+  for (guint i = 0; i < result->series->len; i++)
+    {
+      const BenchSeries *series = g_ptr_array_index (result->series, i);
+
+      if (series->counts == NULL)
+        continue;
+      print_padded (series->load, load_width);
+      print_padded (series->contender, MAX (contender_width, 19));
+      for (guint c = BENCH_CYCLES; c < BENCH_N_COUNTERS; c++)
+        if (has[c])
+          print_count (bench_series_estimate_count (series, c).median,
+                       MAX ((guint) strlen (bench_counter_label (c)), 10));
+      g_print ("\n");
+    }
+}
+
+/* --- doubts ----------------------------------------------------------------------------------- */
+
+/* Half the width of the median's interval; of what is 0 it says nothing. */
+static gdouble
+uncertainty (const BenchSeries *series)
+{
+  BenchEstimate estimate = bench_series_estimate (series);
+
+  return estimate.median > 0 ? (estimate.high - estimate.low) / estimate.median * 50 : 0;
+}
+
+void
+bench_report_judge_spread (const BenchReport *self)
+{
+  guint n_series = 0, n_uncertain = 0;
+
+  for (guint i = 0; i < self->results->len; i++)
+    {
+      const BenchResult *result = g_ptr_array_index (self->results, i);
+
+      n_series += result->series->len;
+      for (guint j = 0; j < result->series->len; j++)
+        n_uncertain += uncertainty (g_ptr_array_index (result->series, j)) > MOST_UNCERTAIN;
+    }
+  if (n_uncertain * 10 > n_series)
+    bench_machine_warn (self->machine,
+                        "rounds differ much: the medians of %u of %u series are uncertain by more "
+                        "than %.0f %%; more --rounds, or a quieter machine, narrow them",
+                        n_uncertain, n_series, MOST_UNCERTAIN);
+}
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
 static void
 print_result (const BenchResult *result)
 {
+  const BenchWorkload *workload = bench_workload_find (result->name);
   Scale scale = choose_scale (result);
   guint load_width = widest (result, 4, TRUE);
   guint contender_width = widest (result, 9, FALSE);
   g_autofree char *per_item = g_strconcat ("ns/", result->item, NULL);
   const BenchSeries *last = NULL;
 
+  if (workload != NULL && workload->figure != NULL)
+    print_figure (workload->figure, result);
   g_print ("\n%s: %s\n\n", result->name, result->title);
   print_padded ("load", load_width);
   print_padded ("contender", contender_width);
@@ -134,6 +307,7 @@ print_result (const BenchResult *result)
       print_row (series, load_width, contender_width, scale);
       last = series;
     }
+  print_counts (result);
 }
 
 static void
@@ -161,18 +335,37 @@ print_goals (GPtrArray *goals)
     }
 }
 
+static void
+print_workers (const GArray *workers)
+{
+  for (guint i = 0; i < workers->len; i++)
+    g_print ("%s%u", i > 0 ? ", " : "", g_array_index (workers, guint, i));
+  g_print (" workers");
+}
+
+static void
+print_machine (const BenchMachine *machine)
+{
+  g_print ("%s\n", machine->description);
+  if (machine->load[0] >= 0)
+    g_print ("load at the start %.2f %.2f %.2f\n", machine->load[0], machine->load[1],
+             machine->load[2]);
+  for (guint i = 0; i < machine->warnings->len; i++)
+    print_labelled ("Doubtful: ", g_ptr_array_index (machine->warnings, i));
+}
+
 void
 bench_report_print (const BenchReport *self)
 {
-  const BenchMachine *machine = self->machine;
-
-  g_print ("%s\n", machine->description);
-  if (machine->load[0] >= 0)
-    g_print ("load at the start %.2f %.2f %.2f%s\n", machine->load[0], machine->load[1],
-             machine->load[2],
-             machine->is_busy ? ": the machine had other work, so these figures are no proof" : "");
-  g_print ("%u workers, %u rounds in turn after one that warms up\n", self->options->workers,
-           self->options->rounds);
+  print_machine (self->machine);
+  print_workers (self->workers);
+  g_print (", %u rounds in turn after one that warms up\n", self->options->rounds);
+  if (self->no_counters != NULL)
+    g_print ("no hardware counters: %s\n", self->no_counters);
+  if (self->options->quick)
+    g_print ("quick sizes, which show that results are right, and nothing of speed\n");
+  for (guint i = 0; i < self->failures->len; i++)
+    g_print ("not measured: %s\n", (const char *) g_ptr_array_index (self->failures, i));
   for (guint i = 0; i < self->results->len; i++)
     print_result (g_ptr_array_index (self->results, i));
   if (self->goals != NULL)

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "tests/bench/report/bench-machine.h"
 #include "tests/bench/workloads/bench-workload.h"
 
 #include <json-glib/json-glib.h>
@@ -33,31 +34,28 @@ const char *bench_verdict_name (BenchVerdict verdict);
 
 /* --- report ----------------------------------------------------------------------------------- */
 
-/* Above this mean of the last minute the machine is said to have had other work. */
-#define BENCH_BUSY_LOAD 0.5
-
-typedef struct
-{
-  char *description;
-  gdouble load[3]; /* means of the last 1, 5 and 15 minutes, at the start; -1: unknown */
-  gboolean is_busy;
-} BenchMachine;
-
-BenchMachine *bench_machine_new (void);
-void bench_machine_free (BenchMachine *self);
-
 /* What one command measured. */
 typedef struct
 {
   const char *name; /* of the workload, or "compare" */
   const BenchOptions *options;
+  char *date;      /* of its start, UTC, as in ISO 8601 */
+  GArray *workers; /* of guint: every workload was run with each of these */
   BenchMachine *machine;
-  GPtrArray *results; /* of BenchResult */
-  GPtrArray *goals;   /* of BenchGoal; or NULL */
+  GPtrArray *results;  /* of BenchResult */
+  GPtrArray *goals;    /* of BenchGoal; or NULL */
+  GPtrArray *failures; /* of char *: which workload could not be run, and why */
+  char *no_counters;   /* why the hardware's counters were not read; or NULL */
 } BenchReport;
 
+/* Warns where rounds differ too much to say much. */
+void bench_report_judge_spread (const BenchReport *self);
 void bench_report_print (const BenchReport *self);
+/* The rows of the papers, what they are and where they come from. */
+void bench_figures_print (void);
 void bench_report_print_csv (const BenchReport *self);
+/* A line for each sample; of a report in JSON. */
+char *bench_csv_of_samples (JsonNode *report);
 JsonNode *bench_report_to_json (const BenchReport *self);
 
 /* The ending of the file's name chooses between SVG and PNG. */
@@ -91,7 +89,12 @@ typedef struct
   char *title;
   char *subtitle;
   GPtrArray *panels;
+  gboolean is_sweep; /* over numbers of workers */
 } BenchChart;
+
+/* Of one workload, or of all if it is NULL; NULL if the report is none. */
+BenchChart *bench_chart_new (JsonNode *report, const char *workload);
+void bench_chart_free (BenchChart *self);
 
 /* The picture, as "svg" or "png". */
 GBytes *bench_gnuplot_draw (const BenchChart *chart, const char *format, GError **error);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "tests/bench/measure/bench-measure.h"
+#include "tests/bench/workloads/bench-figure.h"
 
 /* What is run together, by its name, and held against the goals of it. */
 typedef enum
@@ -15,29 +16,6 @@ typedef enum
   BENCH_SUITE_PAPER, /* figures of the papers only */
   BENCH_N_SUITES,
 } BenchSuite;
-
-/*
- * A figure that was published: ours is what the comparison of one of our series says, in the terms
- * of its relation (a factor, or percent).
- */
-typedef struct
-{
-  const char *what;      /* "best placement against worst, 2 arrays of 4 MB" */
-  const char *load;      /* of our series; NULL: nothing of ours can be held against it */
-  const char *contender; /* of our series */
-  gdouble low, high;     /* as published; equal if it was one number */
-} BenchPublished;
-
-/* A table or a figure of a paper that a workload redoes. */
-typedef struct
-{
-  const char *row;                 /* how it is named on the command line: "B9" */
-  const char *title;               /* as the paper calls it */
-  const char *source;              /* authors, title, year, section */
-  const char *machine;             /* on which it was measured */
-  const char *differs;             /* what differs here in method, in a line */
-  const BenchPublished *published; /* the last one has no `what` */
-} BenchFigure;
 
 typedef struct
 {
@@ -58,6 +36,7 @@ typedef struct
 /* In the order in which they are listed and run. */
 #define BENCH_WORKLOADS(ROW) \
   ROW (recursive)            \
+  ROW (no_hints)             \
   ROW (external)             \
   ROW (grain)                \
   ROW (imbalance)            \
@@ -68,6 +47,7 @@ typedef struct
   ROW (jacobi)               \
   ROW (lud)                  \
   ROW (heat)                 \
+  ROW (grande)               \
   ROW (locks)                \
   ROW (lock_data)            \
   ROW (ping_pong)            \
@@ -76,7 +56,12 @@ typedef struct
   ROW (coordinate)           \
   ROW (queues)               \
   ROW (daemon)               \
-  ROW (backlog)
+  ROW (backlog)              \
+  ROW (cache_latency)        \
+  ROW (cache_threads)        \
+  ROW (cache_intervals)      \
+  ROW (merge_sort)           \
+  ROW (block_matrix)
 
 #define BENCH_WORKLOAD_DECLARE(name) extern const BenchWorkload bench_workload_##name;
 BENCH_WORKLOADS (BENCH_WORKLOAD_DECLARE)

@@ -228,7 +228,7 @@ check_items (const Vector *vector, const IrisWireMessage *message)
   ck_assert_mem_eq (again.data, message->body.data, again.size);
 }
 
-/* Reads all endings. Returns whether they are good; `texts` says what they are. */
+/* Reads all completions. Returns whether they are good; `texts` says what they are. */
 static gboolean
 read_completions (const Vector *vector,
                   const IrisWireMessage *message,

@@ -17,6 +17,12 @@ typedef struct
   gsize n;
 } Shared;
 
+gdouble *
+bench_numbers_new (gsize n)
+{
+  return g_aligned_alloc0 (n, sizeof (gdouble), 64);
+}
+
 void
 bench_fill_random (gdouble *values, gsize n)
 {

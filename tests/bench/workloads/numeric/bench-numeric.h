@@ -6,9 +6,8 @@
 
 #include "tests/bench/peers/bench-contender.h"
 
-/* A function that is not inlined and begins a cache line: where the linker puts a short loop may
- * change its time by half. */
-#define BENCH_KERNEL G_NO_INLINE __attribute__ ((aligned (64))) static void
+/* A function that is not inlined. It and its loops begin cache lines (see meson.build). */
+#define BENCH_KERNEL G_NO_INLINE static void
 
 /*
  * A computation, once as plain C and once in tiles. It computes in place, from a start that can be
@@ -36,5 +35,7 @@ gboolean bench_numeric_plan (BenchResult *result,
                              const BenchNumeric *numeric,
                              GError **error);
 
+/* Zeros from the beginning of a cache line, wherever the heap has room; for g_aligned_free(). */
+gdouble *bench_numbers_new (gsize n);
 /* Numbers that no compiler knows, the same in every run: uniform in [-1, 1). */
 void bench_fill_random (gdouble *values, gsize n);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A report as one page of HTML that needs no other file: tables, charts, machine and method.
+ */
+#pragma once
+
+#include <json-glib/json-glib.h>
+
+G_BEGIN_DECLS
+
+/* NULL if the report is none. */
+char *bench_page_new (JsonNode *report);
+
+gboolean bench_page_save (JsonNode *report, const char *file, GError **error);
+
+/* The same with raw data beside it: index.html, report.json, and samples.csv with a line for each
+ * sample. */
+gboolean bench_page_write (JsonNode *report, const char *folder, GError **error);
+/* Before anything is measured: can the folder be written? It is made if it is not there. */
+gboolean bench_page_check (const char *folder, GError **error);
+
+extern const char bench_page_style[];
+extern const char bench_page_method[];
+
+G_END_DECLS
