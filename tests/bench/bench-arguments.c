@@ -31,7 +31,7 @@ describe (void)
       "  %-12s all but the daemon's and the papers', and their goals\n"
       "  %-12s tables and figures of the papers by their rows (B9), or all\n"
       "\n%s\n"
-      "locks, queues, round-trip and daemon have contenders and rows of their own,\n"
+      "locks, lock-data, queues, round-trip and daemon have contenders of their own,\n"
       "which iris-bench(1) names.\n\n"
       "Contenders run in turn, round by round, so that what disturbs the machine\n"
       "disturbs all of them. Every run is checked: an item that was not executed, or a\n"

@@ -504,6 +504,45 @@ TEST (the_daemon_has_goals_of_its_own)
   ck_assert_str_eq (goal->measured, "1250.00/s (1000.00 to 2000.00), irisd");
 }
 
+static void
+add_cell (BenchResult *result, const char *load, gdouble off, gdouble a, gdouble b, gdouble c)
+{
+  bench_result_add_series (result, series_of (load, "lock:off", BENCH_IRIS, off, off, off));
+  bench_result_add_series (result, series_of (load, "lock:always", BENCH_IRIS, 2, 2, 2));
+  bench_result_add_series (result, series_of (load, "lock:adaptive", BENCH_IRIS, a, b, c));
+}
+
+TEST (each_cell_of_the_locks_has_a_goal_that_tells_noise)
+{
+  g_autoptr (GPtrArray)
+      results = g_ptr_array_new_with_free_func ((GDestroyNotify) bench_result_free);
+  BenchResult *locks = bench_result_new ("locks", &small);
+  const BenchGoal *goal;
+  guint n = 0;
+
+  add_cell (locks, "single_ctr, 4 threads", 1, 1.01, 1.02, 1.02);
+  add_cell (locks, "single_ctr, 4 threads, processor time", 1, 9, 9, 9);
+  add_cell (locks, "affinity, 8 threads", 1, 1.01, 1.02, 1.5);
+  add_cell (locks, "affinity, 8 items", 4, 2.2, 2.2, 2.3);
+  g_ptr_array_add (results, locks);
+
+  g_autoptr (GPtrArray) goals = bench_goals_check (results, BENCH_SUITE_COMPARE);
+
+  goal = find_goal (goals, "locks, single_ctr, 4 threads, lock:adaptive");
+  ck_assert_int_eq (goal->verdict, BENCH_REACHED);
+  ck_assert_str_eq (goal->measured, "2.00 % (95 %: 1.00 to 2.00), lock:adaptive against lock:off");
+  goal = find_goal (goals, "locks, affinity, 8 threads, lock:adaptive");
+  ck_assert_int_eq (goal->verdict, BENCH_NOISE);
+  goal = find_goal (goals, "locks, affinity, 8 items, lock:adaptive");
+  ck_assert_int_eq (goal->verdict, BENCH_MISSED);
+  ck_assert_str_eq (goal->measured,
+                    "10.00 % (95 %: 10.00 to 15.00), lock:adaptive against lock:always");
+  for (guint i = 0; i < goals->len; i++)
+    n += g_str_has_prefix (((const BenchGoal *) g_ptr_array_index (goals, i))->figure, "locks, ")
+         && ((const BenchGoal *) g_ptr_array_index (goals, i))->verdict != BENCH_UNKNOWN;
+  ck_assert_uint_eq (n, 3);
+}
+
 TEST (a_peer_is_judged_by_its_faster_idiom)
 {
   g_autoptr (GPtrArray) results = recursive_results ();

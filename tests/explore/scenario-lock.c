@@ -3,9 +3,15 @@
  * The lock's core, explored: one holder at a time, no waiter forgotten, be it a thread that sleeps
  * or an item that is handed the lock.
  *
+ * Threads are movable: what a mover shares is plain memory, so that two at a time are a race, and a
+ * thread that goes on while it is moved is seen.
+ *
  * PLANT_BLIND_RELEASE lets the lock go without looking for waiters that came in between.
  * PLANT_SECRET_SLEEP lets the heir sleep without a mark in the word.
  * PLANT_ONE_WAKE lets a release wake a new heir only where it slept before it was the heir.
+ * PLANT_MOVES_AWAKE lets a release move an heir that has not said that it sleeps.
+ * PLANT_MOVED_ASLEEP lets an heir that is awake take its affinity back although it said that it
+ * sleeps.
  */
 #define IRIS_LOCK_OVERTAKES 1
 #define IRIS_LOCK_SPINS     0
@@ -24,14 +30,29 @@ static unsigned n_done;
 typedef struct
 {
   IrisLockNode node;
+  bool is_moved; /* plain: with one owner at a time */
 } Item;
 
 static Item items[EXPLORE_MAX_THREADS][N_TURNS];
 
 static void
+moves (IrisLockNode *node)
+{
+  ((Item *) node)->is_moved = true;
+}
+
+static void
+moved (IrisLockNode *node)
+{
+  ((Item *) node)->is_moved = false;
+}
+
+static const IrisLockMover mover = { moves, moved };
+
+static void
 setup (void)
 {
-  iris_lock_core_init (&lock);
+  iris_lock_core_init (&lock, &mover);
   protected_count = 0;
   n_inside = 0;
   n_done = 0;
@@ -90,6 +111,11 @@ release (void)
       return NULL;
     }
 #endif
+#ifdef PLANT_MOVES_AWAKE
+  if (iris_lock_core_peek (&lock) != NULL && lock.first->granted == NULL
+      && atomic_load_explicit (&lock.first->heir, memory_order_relaxed) != 0)
+    moves (lock.first);
+#endif
   return iris_lock_core_release (&lock);
 }
 
@@ -109,6 +135,10 @@ be_thread (unsigned self, unsigned turn)
   IrisLockNode *node = &items[self][turn].node;
 
   iris_lock_node_init (node, NULL);
+  items[self][turn].is_moved = false;
+#ifndef PLANT_SECRET_SLEEP
+  node->is_movable = true;
+#endif
   if (!iris_lock_core_enter (&lock, node))
     {
 #ifdef PLANT_SECRET_SLEEP
@@ -120,10 +150,21 @@ be_thread (unsigned self, unsigned turn)
         futex_wait (lock_core_futex (&lock), (uint32_t) word);
       lock.first = node->next;
       lock.overtaken = 0;
+#elif defined(PLANT_MOVED_ASLEEP)
+      uintptr_t word;
+
+      while (atomic_load_explicit (&node->heir, memory_order_acquire) == 0)
+        futex_wait (&node->heir, 0);
+      for (moved (node); !take_as_heir (&lock, &word); moved (node))
+        sleep_as_heir (&lock, word);
+      lock.first = node->next;
+      lock.overtaken = 0;
+      moved (node);
 #else
       iris_lock_core_wait (&lock, node);
 #endif
     }
+  explore_assert (!items[self][turn].is_moved, "a thread goes on while it is moved");
   hold ();
   pass_on ();
 }
@@ -212,15 +253,22 @@ check_mixed (void)
 
 #if defined(PLANT_BLIND_RELEASE) || defined(PLANT_SECRET_SLEEP) || defined(PLANT_ONE_WAKE)
 #define FAILS       "deadlock"
+#define FIRST       0
+#define N_SCENARIOS 1
+#elif defined(PLANT_MOVES_AWAKE) || defined(PLANT_MOVED_ASLEEP)
+/* It takes a third thread to wake an heir that has just said that it sleeps. */
+#define FAILS       "data race"
+#define FIRST       1
 #define N_SCENARIOS 1
 #else
 #define FAILS       NULL
+#define FIRST       0
 #define N_SCENARIOS (sizeof scenarios / sizeof scenarios[0])
 #endif
 
 static const ExploreScenario scenarios[] = {
   { "lock/two-threads", 2, setup, threads, check_two, .fails = FAILS },
-  { "lock/three-threads", 3, setup, one_each, check_three, .delays = 1 },
+  { "lock/three-threads", 3, setup, one_each, check_three, .delays = 1, .fails = FAILS },
   { "lock/items", 3, setup, only_items, check_three_items, .preemptions = 2, .delays = 1 },
   { "lock/mixed", 3, setup, mixed, check_mixed, .preemptions = 2, .delays = 1 },
 };
@@ -228,5 +276,5 @@ static const ExploreScenario scenarios[] = {
 int
 main (int argc, char **argv)
 {
-  return explore_main (argc, argv, scenarios, N_SCENARIOS);
+  return explore_main (argc, argv, scenarios + FIRST, N_SCENARIOS);
 }

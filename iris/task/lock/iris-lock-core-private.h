@@ -2,15 +2,16 @@
  *
  * The core of a lock whose waiters are threads that sleep, or anything that can be called later.
  *
- * Who may call what: try, enter and acquire any thread; release the thread that holds the lock, or
- * any thread on the holder's behalf; init while no other thread looks. A node belongs to the lock
- * from enter, when that says false, until the lock is its own.
+ * Who may call what: try, spin, enter and wait any thread; release the thread that holds the lock,
+ * or any thread on the holder's behalf; init while no other thread looks. A node belongs to the
+ * lock from enter, when that says false, until the lock is its own.
  *
  * How to use it
  * -------------
- * A thread: acquire, work, release. Anything else: enter with a node whose `granted` is set. If
- * enter says true the lock is held. If not, some release returns that node later: the lock is then
- * held for it, and the thread that released must see to it that the node goes on.
+ * A thread: spin, or enter with a node, and if that says false wait; work; release. Anything else:
+ * enter with a node whose `granted` is set. If that says true the lock is held. If not, some
+ * release returns that node later: the lock is then held for it, and the thread that released must
+ * see to it that the node goes on.
  *
  * How it works
  * ------------
@@ -30,6 +31,13 @@
  * processor. Others may take the lock before it; after IRIS_LOCK_OVERTAKES of them the lock is
  * RESERVED.
  *
+ * A thread that is movable may be moved before it is woken. The holder calls the mover's `moves`
+ * for an heir that it is about to wake; the heir calls `moved` once it is awake. What they share
+ * has one owner at a time: the holder until it sets `heir`; then the heir, but for the time from
+ * the swap in which the heir sets ASLEEP until the swap in which a holder clears it, when it is the
+ * holder's. The heir may be awake in that time (the futex's word has changed, or a signal came), so
+ * it looks at ASLEEP, not at its being awake. The heir cannot leave meanwhile: the lock is held.
+ *
  * Bound: the thread that finds k waiters in front of it gets the lock after at most
  * k + (t + 1) * IRIS_LOCK_OVERTAKES holders, where t is the number of threads among the k (and the
  * last 1 counts only for a thread). Where no thread waits, that is first come, first served.
@@ -47,9 +55,10 @@
  * go. Of a node or a lock that may be gone after that swap nothing is used but the address, for the
  * futex.
  *
- * Orders: letting go releases and taking acquires, as ever. Pushing releases the node; the exchange
- * of the newcomers acquires it. Setting `heir` releases nothing that is needed, but its sleeper
- * reads the line only once it holds the lock.
+ * Orders: letting go releases and taking acquires, as ever; setting ASLEEP releases, and the heir's
+ * look and the holder's acquire, for what a mover shares. Pushing releases the node; the exchange
+ * of the newcomers acquires it. Setting `heir` releases what a mover shares; its sleeper reads
+ * the line only once it holds the lock.
  *
  * Progress: enter is lock-free. Release is wait-free but for the swap against newcomers.
  *
@@ -78,11 +87,19 @@
 
 typedef struct IrisLockNode IrisLockNode;
 
+/* How a thread is moved to where it is wanted. None of it runs the program's code. */
+typedef struct
+{
+  void (*moves) (IrisLockNode *self); /* holder */
+  void (*moved) (IrisLockNode *self); /* the thread; also if it was not moved */
+} IrisLockMover;
+
 struct IrisLockNode
 {
   alignas (8) IrisLockNode *next;       /* in the word: the one before; in line: the one behind */
   void (*granted) (IrisLockNode *self); /* NULL: a thread that sleeps */
   _Atomic uint32_t heir;                /* of a thread: first in line; its futex */
+  bool is_movable;                      /* of a thread */
 };
 
 typedef struct
@@ -91,19 +108,21 @@ typedef struct
   /* The holder's. */
   IrisLockNode *first;
   IrisLockNode *last;
-  uint32_t overtaken; /* how many have passed the heir */
+  uint32_t overtaken;         /* how many have passed the heir */
+  const IrisLockMover *mover; /* for threads that are movable */
 } IrisLockCore;
 
 void iris_lock_core_wait (IrisLockCore *self, IrisLockNode *node);
 void iris_lock_core_yield (IrisLockCore *self, IrisLockNode *heir);
 
 static inline void
-iris_lock_core_init (IrisLockCore *self)
+iris_lock_core_init (IrisLockCore *self, const IrisLockMover *mover)
 {
   atomic_init (&self->word, 0);
   self->first = NULL;
   self->last = NULL;
   self->overtaken = 0;
+  self->mover = mover;
 }
 
 static inline void
@@ -112,6 +131,7 @@ iris_lock_node_init (IrisLockNode *self, void (*granted) (IrisLockNode *self))
   self->next = NULL;
   self->granted = granted;
   atomic_init (&self->heir, 0);
+  self->is_movable = false;
 }
 
 /* A hint, but for the holder. */
@@ -166,24 +186,18 @@ iris_lock_core_enter (IrisLockCore *self, IrisLockNode *node)
     }
 }
 
-/* For a thread. Whether it had to wait in line. */
+/* For a thread, before it stands in line: whether it holds the lock. */
 static inline bool
-iris_lock_core_acquire (IrisLockCore *self)
+iris_lock_core_spin (IrisLockCore *self)
 {
-  IrisLockNode node;
-
   for (int i = 0; i < IRIS_LOCK_SPINS; i++)
     {
       if (iris_lock_core_try (self))
-        return false;
+        return true;
       iris_cpu_relax ();
     }
-  iris_lock_node_init (&node, NULL);
-  if (iris_lock_core_enter (self, &node))
-    return false;
-  iris_lock_core_wait (self, &node);
 
-  return true;
+  return false;
 }
 
 /* Holder. Takes the newcomers into the empty line, oldest first. */

@@ -32,6 +32,15 @@ futex_wake (void *word)
   syscall (SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
+/* The heir, awake. Gives back what a mover took, unless that is the holder's at the moment. */
+static void
+settle (IrisLockCore *self, IrisLockNode *node)
+{
+  if (node->is_movable
+      && !(atomic_load_explicit (&self->word, memory_order_acquire) & IRIS_LOCK_ASLEEP))
+    self->mover->moved (node);
+}
+
 /* The heir. Takes the lock when it is free; true. Otherwise false, with the word that says so. */
 static bool
 take_as_heir (IrisLockCore *self, uintptr_t *word)
@@ -52,8 +61,9 @@ sleep_as_heir (IrisLockCore *self, uintptr_t word)
 {
   uintptr_t asleep = word | IRIS_LOCK_ASLEEP;
 
+  /* Release: what a mover shares is the holder's from here. */
   if (word != asleep
-      && !atomic_compare_exchange_strong_explicit (&self->word, &word, asleep, memory_order_relaxed,
+      && !atomic_compare_exchange_strong_explicit (&self->word, &word, asleep, memory_order_release,
                                                    memory_order_relaxed))
     return;
   futex_wait (lock_core_futex (self), (uint32_t) asleep);
@@ -67,6 +77,9 @@ iris_lock_core_wait (IrisLockCore *self, IrisLockNode *node)
 
   while (atomic_load_explicit (&node->heir, memory_order_acquire) == 0)
     futex_wait (&node->heir, 0);
+  /* It has not slept on the word yet, so ASLEEP cannot be set. */
+  if (node->is_movable)
+    self->mover->moved (node);
 
   for (int spins = 0; !take_as_heir (self, &word);)
     if (spins < IRIS_LOCK_SPINS)
@@ -75,8 +88,14 @@ iris_lock_core_wait (IrisLockCore *self, IrisLockNode *node)
         iris_cpu_relax ();
       }
     else
-      sleep_as_heir (self, word);
+      {
+        sleep_as_heir (self, word);
+        settle (self, node);
+      }
 
+  /* No heir's but this one's, and it has the lock: whatever was shared is its own. */
+  if (node->is_movable)
+    self->mover->moved (node);
   self->first = node->next;
   self->overtaken = 0;
 }
@@ -85,19 +104,30 @@ iris_lock_core_wait (IrisLockCore *self, IrisLockNode *node)
 void
 iris_lock_core_yield (IrisLockCore *self, IrisLockNode *heir)
 {
-  uintptr_t word = atomic_load_explicit (&self->word, memory_order_relaxed);
+  uintptr_t word = atomic_load_explicit (&self->word, memory_order_acquire);
   bool is_new = atomic_load_explicit (&heir->heir, memory_order_relaxed) == 0;
+  bool may_move = heir->is_movable;
   uintptr_t reserved = 0;
 
   if (is_new)
-    atomic_store_explicit (&heir->heir, 1, memory_order_release);
+    {
+      if (may_move)
+        self->mover->moves (heir);
+      may_move = false;
+      atomic_store_explicit (&heir->heir, 1, memory_order_release);
+    }
   else if (++self->overtaken >= IRIS_LOCK_OVERTAKES)
     reserved = IRIS_LOCK_RESERVED;
 
+  do
+    if (may_move && (word & IRIS_LOCK_ASLEEP))
+      {
+        self->mover->moves (heir);
+        may_move = false;
+      }
   while (!atomic_compare_exchange_weak_explicit (
       &self->word, &word, (word & ~(IRIS_LOCK_HELD | IRIS_LOCK_ASLEEP)) | reserved,
-      memory_order_release, memory_order_relaxed))
-    ;
+      memory_order_release, memory_order_acquire));
   if (is_new)
     futex_wake (&heir->heir);
   /* A new heir too: it may have seen that it is one, and gone to sleep, before the swap. */

@@ -27,13 +27,17 @@ struct _IrisLock
   IrisLockWay way;    /* the holder's: of the present hand-over */
   IrisLock *deferred; /* the holder's: see iris-lock.c */
   _Atomic uint32_t policy;
+  _Atomic uint32_t thread_policy;
 
   alignas (IRIS_CACHE_PAIR) _Atomic uint64_t taken;
   _Atomic uint64_t handed[2]; /* by way */
   _Atomic uint64_t ran_next;
   _Atomic uint64_t balanced;
   _Atomic uint64_t handed_to_threads;
+  _Atomic uint64_t moved;
+  _Atomic uint64_t not_moved;
   IrisLockTuner tuner;
+  IrisLockTuner thread_tuner;
 
   guint64 serial; /* the order in which several are taken */
   gatomicrefcount refs;

@@ -20,7 +20,7 @@ typedef struct _IrisLockWaiter IrisLockWaiter;
 
 /**
  * IrisLockPolicy:
- * @IRIS_LOCK_POLICY_OFF: the next waiter runs where it waited
+ * @IRIS_LOCK_POLICY_OFF: the next waiter runs where it waited; a thread where the kernel likes
  * @IRIS_LOCK_POLICY_ALWAYS: the next waiter runs where the lock was released
  * @IRIS_LOCK_POLICY_ADAPTIVE: tries both for a while, keeps the better, and looks again later
  *
@@ -74,6 +74,16 @@ struct _IrisLockWaiter
  * @plain_ns: the same for the plain way
  * @rounds: rounds of trials
  * @switches: how many of them changed the choice
+ * @thread_policy: what was asked for threads that sleep
+ * @threads_are_hot: whether a thread is moved to the processor of the release
+ * @moved: wake-ups of a thread at the processor of the release
+ * @not_moved: wake-ups that were to be at that processor, but another thread was on its way there,
+ * or the affinity of the thread was in the way
+ * @thread_hot_ns: nanoseconds for each time that the lock was held while threads were moved, by the
+ *   last round of trials; 0: not tried
+ * @thread_plain_ns: the same while they were not moved
+ * @thread_rounds: rounds of these trials
+ * @thread_switches: how many of them changed the choice
  *
  * What a lock did, and what its adaptive policy found.
  */
@@ -91,6 +101,14 @@ typedef struct
   guint64 plain_ns;
   guint64 rounds;
   guint64 switches;
+  IrisLockPolicy thread_policy;
+  gboolean threads_are_hot;
+  guint64 moved;
+  guint64 not_moved;
+  guint64 thread_hot_ns;
+  guint64 thread_plain_ns;
+  guint64 thread_rounds;
+  guint64 thread_switches;
 } IrisLockStats;
 
 IRIS_AVAILABLE_IN_ALL GType iris_lock_get_type (void);
@@ -98,6 +116,7 @@ IRIS_AVAILABLE_IN_ALL IrisLock *iris_lock_new (IrisLockPolicy policy);
 IRIS_AVAILABLE_IN_ALL IrisLock *iris_lock_ref (IrisLock *self);
 IRIS_AVAILABLE_IN_ALL void iris_lock_unref (IrisLock *self);
 IRIS_AVAILABLE_IN_ALL void iris_lock_set_policy (IrisLock *self, IrisLockPolicy policy);
+IRIS_AVAILABLE_IN_ALL void iris_lock_set_thread_policy (IrisLock *self, IrisLockPolicy policy);
 IRIS_AVAILABLE_IN_ALL void iris_lock_get_stats (IrisLock *self, IrisLockStats *stats);
 
 IRIS_AVAILABLE_IN_ALL void iris_lock_waiter_init (IrisLockWaiter *waiter,

@@ -17,6 +17,7 @@ typedef enum
   BENCH_MISSED,
   BENCH_SHOWN,   /* a figure without a limit */
   BENCH_UNKNOWN, /* what it takes was not measured */
+  BENCH_NOISE,   /* the limit lies within the interval of the median */
 } BenchVerdict;
 
 typedef struct

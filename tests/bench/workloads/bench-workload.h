@@ -51,6 +51,7 @@ typedef struct
   ROW (steals)               \
   ROW (grande)               \
   ROW (locks)                \
+  ROW (lock_data)            \
   ROW (ping_pong)            \
   ROW (fan_in)               \
   ROW (ring)                 \

@@ -50,7 +50,7 @@ START_TEST (those_in_line_get_the_lock_in_the_order_in_which_they_came)
   IrisLockCore core;
   IrisLockNode nodes[5];
 
-  iris_lock_core_init (&core);
+  iris_lock_core_init (&core, NULL);
   ck_assert (iris_lock_core_try (&core));
   for (int i = 0; i < 5; i++)
     {
@@ -75,7 +75,7 @@ START_TEST (a_thread_that_is_first_in_line_is_overtaken_so_often_and_no_more)
   IrisLockNode thread, late;
   int n = 0;
 
-  iris_lock_core_init (&core);
+  iris_lock_core_init (&core, NULL);
   ck_assert (iris_lock_core_try (&core));
   iris_lock_node_init (&thread, NULL);
   ck_assert (!iris_lock_core_enter (&core, &thread));
@@ -103,7 +103,7 @@ START_TEST (each_thread_in_line_has_its_own_count)
   IrisLockCore core;
   IrisLockNode threads[2];
 
-  iris_lock_core_init (&core);
+  iris_lock_core_init (&core, NULL);
   ck_assert (iris_lock_core_try (&core));
   for (int i = 0; i < 2; i++)
     {
