@@ -74,6 +74,7 @@ typedef struct
   ROW (ring)                 \
   ROW (coordinate)           \
   ROW (queues)               \
+  ROW (splash)               \
   ROW (daemon)               \
   ROW (backlog)
 
