@@ -126,7 +126,7 @@ add_program (BenchResult *result,
 static gboolean
 plan (BenchResult *result, const BenchOptions *options, GError **error)
 {
-  g_autoptr (GString) title = g_string_new ("the published inputs, smaller where it says so: ");
+  g_autoptr (GString) title = g_string_new ("");
   BenchContender *places = bench_result_own (result, bench_iris_parse ("places", NULL),
                                              (GDestroyNotify) bench_contender_free);
   const char *separator = "";

@@ -10,8 +10,8 @@
  *
  * Source: E. Rothberg, A. Gupta, "Efficient Sparse Matrix Factorization on High-Performance
  * Workstations", ACM TOMS 17, 1991; A. George, "Nested Dissection of a Regular Finite Element
- * Mesh", SIAM J. Numer. Anal. 10, 1973. The published input, d750.o, is a file of the suite's; here
- * is no copy of it.
+ * Mesh", SIAM J. Numer. Anal. 10, 1973. The published input, d750.o, is a file of the suite's,
+ * by its name a dense matrix of 750 rows. The usual grid here takes as many multiplications.
  *
  * Check: L (Lᵀ x) is A x, for a vector of random numbers.
  */
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define USUAL     200
+#define USUAL     202
 #define WIDTH     32u
 #define N_LOCKS   1024u
 #define DIAGONAL  4.01 /* a little more than the four neighbours, each of which has -1 */
@@ -225,7 +225,8 @@ cholesky_create (gdouble scale, char **size)
       g_free (self->columns[i].rows);
     }
   g_clear_pointer (&self->columns, g_free);
-  *size = g_strdup_printf ("a grid of %u x %u, %" G_GSIZE_FORMAT " numbers in L (not d750.o)",
+  *size = g_strdup_printf ("a grid of %u x %u, %" G_GSIZE_FORMAT
+                           " numbers in L, in place of d750.o",
                            self->side, self->side, n_values);
 
   return self;
@@ -341,7 +342,7 @@ compute (const Panel *panel, guint at, guint n)
   return values;
 }
 
-static void
+static gint
 subtract (gpointer data)
 {
   const Update *what = data;
@@ -361,6 +362,8 @@ subtract (gpointer data)
   g_free (what->values);
   if (--later->n_missing == 0)
     splash_task_queue (later->self->team, &later->task, panel_run, later);
+
+  return SPLASH_DONE;
 }
 
 static void

@@ -19,8 +19,8 @@
 #define BLOCK     8u
 #define SAMPLES   3
 /* Errors of rounding grow as the logarithm of n; those of the plain sum are larger. */
-#define TOLERANCE_INVERSE 1e-13
-#define TOLERANCE_SUM     1e-9
+#define TOLERANCE_INVERSE 1e-14
+#define TOLERANCE_SUM     1e-12
 
 typedef struct
 {
@@ -36,12 +36,14 @@ fft_create (gdouble scale, char **size)
 {
   Fft *self = g_new0 (Fft, 1);
   guint64 random = 2;
+  g_autofree char *part = NULL;
 
   for (self->log_m = 4; (1u << 2 * (self->log_m + 1)) <= USUAL * scale; self->log_m++)
     ;
   self->m = 1u << self->log_m;
   self->n = self->m * self->m;
-  *size = g_strdup_printf ("%u points (1/%.4g)", self->n, (gdouble) PUBLISHED / self->n);
+  part = splash_part_of_published (self->n, PUBLISHED);
+  *size = g_strdup_printf ("%u points, %s", self->n, part);
   self->input = g_new (SplashComplex, self->n);
   self->spectrum = g_new (SplashComplex, self->n);
   self->a = g_new (SplashComplex, self->n);

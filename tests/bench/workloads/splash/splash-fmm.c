@@ -21,7 +21,7 @@
 #define TERMS      20
 #define MAX_LEVELS 10
 #define SAMPLES    100
-#define TOLERANCE  1e-5 /* root mean square, of the mean field */
+#define TOLERANCE  1e-6 /* root mean square, of the mean field */
 
 #define NONE G_MAXUINT
 
@@ -56,12 +56,13 @@ fmm_create (gdouble scale, char **size)
 {
   Fmm *self = g_new0 (Fmm, 1);
   guint64 random = 7;
+  g_autofree char *part = NULL;
 
   self->n = MAX ((guint) (USUAL * scale), 1000);
   for (self->levels = 2; self->n >> 2 * self->levels > IN_A_BOX && self->levels < MAX_LEVELS;)
     self->levels++;
-  *size = g_strdup_printf ("%u particles (%s)", self->n,
-                           self->n == PUBLISHED ? "as published" : "fewer than published");
+  part = splash_part_of_published (self->n, PUBLISHED);
+  *size = g_strdup_printf ("%u particles, %s", self->n, part);
   self->charges = g_new (Charge, self->n);
   for (guint i = 0; i < self->n; i++)
     self->charges[i] = (Charge){
@@ -121,13 +122,15 @@ typedef struct
   guint charge;
 } Insertion;
 
-static void
+static gint
 insert_one (gpointer data)
 {
   const Insertion *what = data;
 
   what->charges[what->charge].next = what->box->charges;
   what->box->charges = what->charge;
+
+  return SPLASH_DONE;
 }
 
 static void
@@ -140,7 +143,7 @@ insert_all (Fmm *self, SplashTeam *team, guint part)
     {
       SplashComplex at = self->charges[i].position;
       guint box = (guint) (at.im * side) * side + (guint) (at.re * side);
-      const Insertion what = { &self->boxes[self->levels][box], self->charges, i };
+      Insertion what = { &self->boxes[self->levels][box], self->charges, i };
 
       splash_section (team, self->locks, box, insert_one, &what, sizeof what);
     }

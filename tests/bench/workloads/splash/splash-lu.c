@@ -19,7 +19,7 @@
 #include <string.h>
 
 #define PUBLISHED 2048
-#define USUAL     1024
+#define USUAL     1536
 #define B         16u
 #define TOLERANCE 1e-12 /* of the sum of a row's magnitudes */
 
@@ -59,14 +59,15 @@ lu_create (gboolean is_contiguous, gdouble scale, char **size)
 {
   Lu *self = g_new0 (Lu, 1);
   guint64 random = 3;
+  g_autofree char *part = NULL;
   gsize n_numbers;
 
   /* Work grows with the third power. */
   self->n = MAX ((guint) (USUAL * cbrt (scale)), 4 * B) / B;
   self->is_contiguous = is_contiguous;
   n_numbers = (gsize) self->n * self->n * B * B;
-  *size = g_strdup_printf ("%u x %u (1/%.4g of the rows)", self->n * B, self->n * B,
-                           (gdouble) PUBLISHED / (self->n * B));
+  part = splash_part_of_published (self->n * B, PUBLISHED);
+  *size = g_strdup_printf ("%u rows, %s", self->n * B, part);
   self->input = g_new (gdouble, n_numbers);
   self->matrix = g_new (gdouble, n_numbers);
   for (gsize i = 0; i < n_numbers; i++)

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #define PUBLISHED  (1u << 24)
-#define USUAL      (1u << 22)
+#define USUAL      (1u << 24)
 #define DIGIT_BITS 10
 #define RADIX      (1u << DIGIT_BITS)
 #define PASSES     2
@@ -49,9 +49,11 @@ radix_create (gdouble scale, char **size)
 {
   Radix *self = g_new0 (Radix, 1);
   guint64 random = 1;
+  g_autofree char *part = NULL;
 
   self->n = MAX ((guint) (USUAL * scale), 1000);
-  *size = g_strdup_printf ("%u keys (1/%.4g)", self->n, (gdouble) PUBLISHED / self->n);
+  part = splash_part_of_published (self->n, PUBLISHED);
+  *size = g_strdup_printf ("%u keys, %s", self->n, part);
   self->input = g_new (guint32, self->n);
   for (guint i = 0; i < 2; i++)
     self->keys[i] = g_new (guint32, self->n);
@@ -105,13 +107,15 @@ typedef struct
   const guint *counts;
 } Addition;
 
-static void
+static gint
 add_counts (gpointer data)
 {
   const Addition *what = data;
 
   for (guint i = 0; i < IN_A_RANGE; i++)
     what->total[i] += what->counts[i];
+
+  return SPLASH_DONE;
 }
 
 static void
@@ -128,7 +132,7 @@ count_keys (Radix *self, SplashTeam *team, guint pass, guint part)
     {
       /* Each part starts with another range. */
       guint range = (i + part) % RANGES;
-      const Addition what = { &self->total[pass][range * IN_A_RANGE], &counts[range * IN_A_RANGE] };
+      Addition what = { &self->total[pass][range * IN_A_RANGE], &counts[range * IN_A_RANGE] };
 
       splash_section (team, self->locks, range, add_counts, &what, sizeof what);
     }

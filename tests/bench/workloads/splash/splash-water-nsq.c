@@ -7,7 +7,7 @@
  */
 #include "tests/bench/workloads/splash/splash-water.h"
 
-#define USUAL 10.0 /* molecules in a row */
+#define USUAL 12.0 /* molecules in a row */
 
 enum
 {
@@ -43,12 +43,14 @@ typedef struct
   const WaterForces *forces;
 } Addition;
 
-static void
+static gint
 add_one (gpointer data)
 {
   const Addition *what = data;
 
   water_add_forces (what->to, what->forces);
+
+  return SPLASH_DONE;
 }
 
 static void
@@ -73,7 +75,7 @@ find_forces (Water *self, SplashTeam *team, guint part, guint step)
         }
   for (guint i = first; first < end && i < MIN (end + n / 2, first + n); i++)
     {
-      const Addition what = { &self->molecules[i % n].forces, &mine[i % n] };
+      Addition what = { &self->molecules[i % n].forces, &mine[i % n] };
 
       splash_section (team, self->locks, i % n, add_one, &what, sizeof what);
     }

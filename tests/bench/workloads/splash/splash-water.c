@@ -61,14 +61,13 @@ water_new (guint side, gdouble cutoff, char **size)
   Water *self = g_new0 (Water, 1);
   SplashVector drift = { 0, 0, 0 };
   guint64 random = 8;
+  g_autofree char *part = NULL;
 
   self->n = side * side * side;
   self->edge = SPACING * side;
   self->cutoff = cutoff > 0 ? cutoff : self->edge / 2 - 2 * WATER_REACH;
-  *size = self->n == WATER_PUBLISHED
-              ? g_strdup_printf ("%u molecules (as published), %u steps", self->n, WATER_STEPS)
-              : g_strdup_printf ("%u molecules (1/%.4g), %u steps", self->n,
-                                 (gdouble) WATER_PUBLISHED / self->n, WATER_STEPS);
+  part = splash_part_of_published (self->n, WATER_PUBLISHED);
+  *size = g_strdup_printf ("%u molecules, %s, %u steps", self->n, part, WATER_STEPS);
   self->input = g_new0 (WaterMolecule, self->n);
   self->molecules = g_new (WaterMolecule, self->n);
   for (guint i = 0; i < self->n; i++)
@@ -272,17 +271,19 @@ typedef struct
   gdouble potential, kinetic;
 } Energies;
 
-static void
+static gint
 add_energies (gpointer data)
 {
   const Energies *what = data;
 
   what->self->potential[what->step] += what->potential;
   what->self->kinetic[what->step] += what->kinetic;
+
+  return SPLASH_DONE;
 }
 
 static void
-add_to_all (SplashTeam *team, const Energies *what)
+add_to_all (SplashTeam *team, Energies *what)
 {
   splash_section (team, what->self->sum_lock, 0, add_energies, what, sizeof *what);
 }
@@ -290,7 +291,7 @@ add_to_all (SplashTeam *team, const Energies *what)
 void
 water_add_potential (Water *self, SplashTeam *team, guint step, gdouble potential)
 {
-  const Energies what = { self, step, potential, 0 };
+  Energies what = { self, step, potential, 0 };
 
   add_to_all (team, &what);
 }

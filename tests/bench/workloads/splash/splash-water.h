@@ -11,6 +11,9 @@
  * for Water in Relation to Protein Hydration", 1981 (charges and Lennard-Jones); C. W. Gear,
  * "Numerical Initial Value Problems in Ordinary Differential Equations", 1971. The suite's programs
  * have another potential.
+ *
+ * Check: energy and momentum are conserved, and the forces on a sample are those of all other
+ * molecules, one by one.
  */
 #pragma once
 

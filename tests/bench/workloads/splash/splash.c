@@ -118,7 +118,8 @@ typedef struct
 {
   IrisLockWaiter waiter;
   SplashTeam *team;
-  SplashFunc func;
+  SplashLocks *locks;
+  SplashSectionFunc func;
   gdouble data[]; /* aligned for what a program copies */
 } Section;
 
@@ -127,32 +128,45 @@ section_run (gpointer data)
 {
   Section *self = data;
   SplashTeam *team = self->team;
+  gint next = self->func (self->data);
 
-  self->func (self->data);
+  if (next != SPLASH_DONE)
+    {
+      iris_lock_acquire_item (self->locks->locks[next], &self->waiter, IRIS_LOCK_NONE);
+      return;
+    }
   g_free (self);
   end_one (team);
 }
 
 static void
-section_queue (SplashTeam *team, IrisLock *lock, SplashFunc func, gconstpointer data, gsize size)
+section_queue (SplashTeam *team,
+               SplashLocks *locks,
+               guint i,
+               SplashSectionFunc func,
+               gconstpointer data,
+               gsize size)
 {
   Section *self = g_malloc (sizeof *self + size);
 
   self->team = team;
+  self->locks = locks;
   self->func = func;
   memcpy (self->data, data, size);
   /* The caller's own count is open, so the phase does not end meanwhile. */
   atomic_fetch_add_explicit (&team->open, 1, memory_order_relaxed);
   iris_lock_waiter_init (&self->waiter, team->scheduler, section_run, self, NULL);
-  iris_lock_acquire_item (lock, &self->waiter, IRIS_LOCK_NONE);
+  iris_lock_acquire_item (locks->locks[i], &self->waiter, IRIS_LOCK_NONE);
 }
 
-static void
+static gint
 arrive (gpointer data)
 {
   SplashTeam *self = *(SplashTeam **) data;
 
   self->arrived = (self->arrived + 1) % self->n;
+
+  return SPLASH_DONE;
 }
 
 static void
@@ -317,20 +331,25 @@ void
 splash_section (SplashTeam *team,
                 SplashLocks *locks,
                 guint i,
-                SplashFunc func,
-                gconstpointer data,
+                SplashSectionFunc func,
+                gpointer data,
                 gsize size)
 {
-  IrisLock *lock = locks->locks[i];
+  gint next = (gint) i;
 
   if (team->scheduler != NULL)
     {
-      section_queue (team, lock, func, data, size);
+      section_queue (team, locks, i, func, data, size);
       return;
     }
-  iris_lock_acquire (lock);
-  func ((gpointer) data);
-  iris_lock_release (lock);
+  while (next != SPLASH_DONE)
+    {
+      IrisLock *lock = locks->locks[next];
+
+      iris_lock_acquire (lock);
+      next = func (data);
+      iris_lock_release (lock);
+    }
 }
 
 void
@@ -384,6 +403,13 @@ splash_run (const SplashProgram *program,
   g_mutex_clear (&team.mutex);
 
   return program->check (self, error);
+}
+
+char *
+splash_part_of_published (gdouble n, gdouble published)
+{
+  return n == published ? g_strdup ("as published")
+                        : g_strdup_printf ("%.4g times smaller than published", published / n);
 }
 
 gboolean

@@ -33,6 +33,7 @@ typedef enum
 
 typedef struct _SplashTeam SplashTeam;
 typedef struct _SplashTask SplashTask;
+typedef void (*SplashFunc) (gpointer data);
 
 /* How many parts there are. */
 guint splash_team_size (const SplashTeam *self);
@@ -50,13 +51,15 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (SplashLocks, splash_locks_free)
 /*
  * Runs func (data) with lock @i held, before the phase ends. A thread has run it when the call
  * returns. Items do not wait: func gets a copy of @size bytes of @data when it has the lock.
+ * Returns SPLASH_DONE, or the number of the lock under which it is to be called again.
  */
-typedef void (*SplashFunc) (gpointer data);
+#define SPLASH_DONE (-1)
+typedef gint (*SplashSectionFunc) (gpointer data);
 void splash_section (SplashTeam *team,
                      SplashLocks *locks,
                      guint i,
-                     SplashFunc func,
-                     gconstpointer data,
+                     SplashSectionFunc func,
+                     gpointer data,
                      gsize size);
 
 /* Work that is found while a phase runs. It is part of a structure of the program's. */
@@ -114,6 +117,9 @@ gboolean splash_run (const SplashProgram *program,
                      IrisLockPolicy policy,
                      gdouble *seconds,
                      GError **error);
+
+/* "as published", or "4 times smaller than published"; for create(). */
+char *splash_part_of_published (gdouble n, gdouble published);
 
 /* Sets an error of a wrong result; for check(). Returns FALSE. */
 gboolean splash_wrong (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
