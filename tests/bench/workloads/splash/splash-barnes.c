@@ -26,8 +26,8 @@
 #define SOFTENING 0.05
 #define ANGLE     1.0
 #define STACK     1024
-#define SAMPLES   24
-#define TOLERANCE 0.04 /* root mean square, of the mean force */
+#define SAMPLES   48
+#define TOLERANCE 0.025 /* root mean square, of the mean force */
 
 enum
 {
