@@ -19,7 +19,7 @@
 #include <string.h>
 
 #define PUBLISHED 2048
-#define USUAL     1536
+#define USUAL     2048
 #define B         16u
 #define TOLERANCE 1e-12 /* of the sum of a row's magnitudes */
 
