@@ -73,8 +73,8 @@ water_new (guint side, gdouble cutoff, char **size)
   self->molecules = g_new (WaterMolecule, self->n);
   for (guint i = 0; i < self->n; i++)
     {
-      const SplashVector at = { i % side * SPACING, i / side % side * SPACING,
-                                i / side / side * SPACING };
+      const guint row = i / side % side, layer = i / side / side;
+      const SplashVector at = { SPACING * (i % side), SPACING * row, SPACING * layer };
 
       place (&self->input[i], at, &random);
       drift = splash_add (drift, self->input[i].derivatives[1][0]);
