@@ -32,18 +32,18 @@ struct _SplashTeam
   SplashLocks *locks; /* LOCK_... */
   guint arrived;      /* under LOCK_BARRIER */
   SplashTask *tasks;  /* under LOCK_TASKS, the newest first */
-  /* Threads that wait. */
+  /* Threads without a task. */
   GMutex mutex;
   GCond changed;
-  guint generation; /* of the barrier */
-  guint n_news;     /* tasks that were queued, and the end of the last one */
+  guint n_news; /* tasks that were queued, and the end of the last one */
   guint n_sleepers;
 };
 
 enum
 {
   LOCK_BARRIER,
-  LOCK_TASKS,
+  LOCK_GATES, /* two, of the phases in turn */
+  LOCK_TASKS = LOCK_GATES + 2,
   N_LOCKS,
 };
 
@@ -203,68 +203,65 @@ run_items (SplashTeam *self)
 
 /* --- threads ---------------------------------------------------------------------------------- */
 
-static void
-tell_all (SplashTeam *self, guint *changed)
+static IrisLock *
+gate_of (const SplashTeam *self, guint phase)
 {
-  g_mutex_lock (&self->mutex);
-  ++*changed;
-  g_cond_broadcast (&self->changed);
-  g_mutex_unlock (&self->mutex);
+  return self->locks->locks[LOCK_GATES + phase % 2];
 }
 
-/* No thread waits for the team while tasks are open, so all sleepers look for tasks. */
+/* The gate of a phase is held while it runs, and threads that have ended wait for it. The last one
+ * holds that of the next phase, which is free since all have passed it, and releases this one. */
 static void
-tell_one (SplashTeam *self)
+wait_for_team (SplashTeam *self, guint phase)
+{
+  IrisLock *lock = self->locks->locks[LOCK_BARRIER];
+  gboolean is_last;
+
+  iris_lock_acquire (lock);
+  arrive (&self);
+  is_last = self->arrived == 0;
+  iris_lock_release (lock);
+  if (is_last)
+    {
+      atomic_store_explicit (&self->open, self->n, memory_order_relaxed);
+      iris_lock_acquire (gate_of (self, phase + 1));
+    }
+  else
+    iris_lock_acquire (gate_of (self, phase));
+  iris_lock_release (gate_of (self, phase));
+}
+
+static void
+tell (SplashTeam *self, void (*waken) (GCond *cond))
 {
   g_mutex_lock (&self->mutex);
   self->n_news++;
   if (self->n_sleepers > 0)
-    g_cond_signal (&self->changed);
+    waken (&self->changed);
   g_mutex_unlock (&self->mutex);
 }
 
 static guint
-look_at (SplashTeam *self, const guint *number)
+count_news (SplashTeam *self)
 {
-  guint now;
+  guint n;
 
   g_mutex_lock (&self->mutex);
-  now = *number;
+  n = self->n_news;
   g_mutex_unlock (&self->mutex);
 
-  return now;
+  return n;
 }
 
 static void
-wait_for_change (SplashTeam *self, const guint *number, guint from)
+wait_for_news (SplashTeam *self, guint seen)
 {
   g_mutex_lock (&self->mutex);
   self->n_sleepers++;
-  while (*number == from)
+  while (self->n_news == seen)
     g_cond_wait (&self->changed, &self->mutex);
   self->n_sleepers--;
   g_mutex_unlock (&self->mutex);
-}
-
-static void
-wait_for_team (SplashTeam *self)
-{
-  IrisLock *lock = self->locks->locks[LOCK_BARRIER];
-  guint generation;
-  gboolean is_last;
-
-  iris_lock_acquire (lock);
-  /* It changes only when all have arrived, this thread among them. */
-  generation = self->generation;
-  arrive (&self);
-  is_last = self->arrived == 0;
-  if (is_last)
-    atomic_store_explicit (&self->open, self->n, memory_order_relaxed);
-  iris_lock_release (lock);
-  if (is_last)
-    tell_all (self, &self->generation);
-  else
-    wait_for_change (self, &self->generation, generation);
 }
 
 static SplashTask *
@@ -286,7 +283,7 @@ static void
 close_one (SplashTeam *self)
 {
   if (atomic_fetch_sub_explicit (&self->open, 1, memory_order_acq_rel) == 1)
-    tell_all (self, &self->n_news);
+    tell (self, g_cond_broadcast);
 }
 
 /* The count of news is read before the look for a task, so none is missed. */
@@ -296,7 +293,7 @@ run_tasks (SplashTeam *self)
   close_one (self);
   for (;;)
     {
-      guint seen = look_at (self, &self->n_news);
+      guint seen = count_news (self);
       SplashTask *task = take_task (self);
 
       if (task != NULL)
@@ -307,7 +304,7 @@ run_tasks (SplashTeam *self)
       else if (atomic_load_explicit (&self->open, memory_order_acquire) == 0)
         return;
       else
-        wait_for_change (self, &self->n_news, seen);
+        wait_for_news (self, seen);
     }
 }
 
@@ -321,8 +318,20 @@ thread_run (gpointer data, guint part)
       self->program->phase (self->self, self, phase, part);
       if (self->program->has_tasks)
         run_tasks (self);
-      wait_for_team (self);
+      wait_for_team (self, phase);
     }
+}
+
+static gint64
+run_threads (SplashTeam *self)
+{
+  gint64 begin;
+
+  iris_lock_acquire (gate_of (self, 0));
+  begin = bench_threads_run (self->n, thread_run, self);
+  iris_lock_release (gate_of (self, self->n_phases));
+
+  return begin;
 }
 
 /* --- both ------------------------------------------------------------------------------------- */
@@ -369,7 +378,7 @@ splash_task_queue (SplashTeam *team, SplashTask *task, SplashFunc func, gpointer
   task->next = team->tasks;
   team->tasks = task;
   iris_lock_release (lock);
-  tell_one (team);
+  tell (team, g_cond_signal);
 }
 
 gboolean
@@ -397,7 +406,7 @@ splash_run (const SplashProgram *program,
       iris_item_init (&parts[i].item, part_run, &parts[i], NULL);
     }
   team.n_phases = program->start (self, &team);
-  begin = scheduler != NULL ? run_items (&team) : bench_threads_run (n_parts, thread_run, &team);
+  begin = scheduler != NULL ? run_items (&team) : run_threads (&team);
   *seconds = bench_seconds_since (begin);
   g_cond_clear (&team.changed);
   g_mutex_clear (&team.mutex);

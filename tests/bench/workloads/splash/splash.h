@@ -5,9 +5,12 @@
  *
  * A program is a sequence of phases. All parts of a team run a phase, each its share of the work,
  * and the next phase starts when they have ended. A part is a thread of its own, or a work item on
- * a scheduler. Within a phase the parts meet in critical sections, each under an IrisLock. The end
- * of a phase is a barrier as the suite's macros make one, of a lock, a count and a condition: a
- * part that arrives counts itself under an IrisLock of the same policy.
+ * a scheduler. Within a phase the parts meet in critical sections, each under an IrisLock.
+ *
+ * The end of a phase is a barrier. The library has none, so it is made of IrisLocks of the same
+ * policy: parts count themselves under one, and threads sleep at another until the last one
+ * releases it; then each hands it to the next. So the threads of the suite's barrier leave its
+ * mutex, to which the condition's waiters are moved.
  *
  * Source of the programs' structure: S. C. Woo, M. Ohara, E. Torrie, J. P. Singh, A. Gupta, "The
  * SPLASH-2 Programs: Characterization and Methodological Considerations", ISCA 1995. The programs
