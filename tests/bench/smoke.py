@@ -55,11 +55,13 @@ SECTIONS = ('single_ctr', 'multiple_ctr', 'doubly_list', 'prod_cons', 'affinity'
 LOCKS = {'lock:off', 'lock:always', 'lock:adaptive'}
 
 KERNELS = ('jacobi', 'lud', 'heat')
-PAPER = {'overhead', 'steals', 'lock-data', 'no-hints', 'grande'}  # of the suite paper
+PAPER = {'overhead', 'steals', 'lock-data', 'no-hints', 'grande', 'splash'}  # of the suite paper
 MEASURES = {'steals per task', 'steal rate'}  # in place of contenders
 STEALING = ('', ', steals per task', ', steal rate', ', steal overhead')
 CROSSED = {f'work-stealing:deque={deque},steal={amount}' for deque in ('split', 'chase-lev')
            for amount in ('one', 'half')}
+
+PROGRAMS = ('barnes', 'cholesky', 'fft', 'fmm', 'lu-cont', 'lu-noncont', 'radix', 'water-nsq', 'water-spa')
 
 # Which contenders must have taken part, at least, by load.
 EXPECTED = {
@@ -99,6 +101,8 @@ EXPECTED = {
     'coordinate': {'arbiter': MANY | {'gasyncqueue'}, 'exclusive receiver': MANY},
     'queues': {f'{how}, {n} thread{"s" if n > 1 else ""}': who
                for n in (1, 2, 4) for how, who in CONTAINERS.items()} | {'steal': CONTAINERS['deque']},
+    'splash': {f'{program}, {team}': {'lock:off', 'lock:always', 'lock:adaptive'}
+               for program in PROGRAMS for team in ('4 threads', '32 threads', '32 items')},
 }
 EXPECTED.update(LOCALITY)
 # Items of a run where the size is given: (options, {load: items}).
@@ -126,6 +130,7 @@ COUNTS = {
     'fan-in': (['--items', '16'], {'actors': 16, 'ports': 16}),
     'ring': (['--items', '7'], {'actors': 7}),
     'coordinate': (['--items', '8'], {'arbiter': 8, 'exclusive receiver': 8}),
+    'splash': ([], {'barnes, 32 items': 0}),
     'queues': (['--items', '30'], {'shared, 2 threads': 60, 'steal': 30, 'deque, 4 threads': 60}),
     'cache-latency': (['--items', '1024'], {'4 KiB': 1024}),
     'cache-threads': (['--places', '2', '--steps', '3'], {'linked, by turns': 48, 'in order, at once': 48}),
@@ -399,6 +404,7 @@ def test_options():
     refused('has no setting', 'recursive', '--only', 'places:deque=idempotent')
     refused('has no “places”; there are lock:off', 'locks', '--only', 'places')
     refused('has no “places”; there are gasyncqueue', 'queues', '--only', 'places')
+    refused('has no “places”; there are barnes', 'splash', '--only', 'places')
     refused('has no “gasyncqueue”; there are iris-task', 'round-trip', '--only', 'gasyncqueue')
     refused('steal policy knows no', 'recursive', '--only', 'places:steal=nearest')
     refused('must be a number', 'recursive', '--only', 'places:steal=random+cap=0')

@@ -57,6 +57,7 @@ typedef struct
   ROW (ring)                 \
   ROW (coordinate)           \
   ROW (queues)               \
+  ROW (splash)               \
   ROW (daemon)               \
   ROW (backlog)              \
   ROW (cache_latency)        \
