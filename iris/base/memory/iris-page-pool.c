@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The page pool. The design is in iris-page-pool-private.h.
+ */
+#include "iris/base/memory/iris-page-pool-private.h"
+
+#include "iris/base/iris-fork-private.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#ifndef IRIS_PAGE_DISCARD
+/* It fails where memory is locked; then the page keeps it, which is what locking asks for. */
+#define IRIS_PAGE_DISCARD(memory) ((void) madvise (memory, IRIS_PAGE_SIZE, MADV_DONTNEED))
+#endif
+
+/* Pages of a region; the first ones are taken by the headers. */
+#define N_PAGES   (IRIS_REGION_SIZE / IRIS_PAGE_SIZE)
+#define N_HEADERS ((N_PAGES * sizeof (IrisPage) + IRIS_PAGE_SIZE - 1) / IRIS_PAGE_SIZE)
+
+/* At most so many pages go back in one call: a page costs some microseconds. */
+#define MAX_DUE 4
+
+_Static_assert(N_HEADERS < N_PAGES, "a region has room for more than its headers");
+
+static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* All under the lock. */
+static IrisPage *newest, *oldest; /* empty with memory, linked by prev (newer) and next (older) */
+static IrisPage *returned;        /* empty without memory, linked by next */
+static IrisPage *region;          /* the one that is cut up */
+static uint64_t n_cut = N_PAGES;  /* of it */
+static IrisPagePoolCounts counts;
+static IrisPage *first_page; /* of the newest region, whose `next` is that of the one before: a leak
+                                checker finds them all */
+
+static int64_t
+coarse_now_ns (void)
+{
+  struct timespec now;
+
+  clock_gettime (CLOCK_MONOTONIC_COARSE, &now);
+
+  return (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* To be called once, before the first page is taken and behind the guards of all slabs' locks. */
+void
+iris_page_pool_guard (void)
+{
+  iris_fork_guard (&pool_lock);
+}
+
+/* Under the lock. */
+static IrisPage *
+pool_cut (void)
+{
+  if (n_cut == N_PAGES)
+    {
+      IrisPage *headers = aligned_alloc (IRIS_REGION_SIZE, IRIS_REGION_SIZE);
+
+      if (headers == NULL)
+        return NULL;
+      memset (headers, 0, N_PAGES * sizeof *headers);
+      headers->next = first_page;
+      first_page = region = headers;
+      n_cut = N_HEADERS;
+    }
+
+  return &region[n_cut++];
+}
+
+/* Under the lock. */
+static void
+pool_unlink_oldest (void)
+{
+  oldest = oldest->prev;
+  if (oldest != NULL)
+    oldest->next = NULL;
+  else
+    newest = NULL;
+  counts.n_resident--;
+}
+
+/* An empty page that belongs to no slab, its contents arbitrary; NULL when there is no memory. */
+IrisPage *
+iris_page_pool_take (void)
+{
+  IrisPage *page;
+
+  pthread_mutex_lock (&pool_lock);
+  page = newest;
+  if (page != NULL)
+    {
+      newest = page->next;
+      if (newest != NULL)
+        newest->prev = NULL;
+      else
+        oldest = NULL;
+      counts.n_resident--;
+    }
+  else if (returned != NULL)
+    {
+      page = returned;
+      returned = page->next;
+      counts.n_returned--;
+    }
+  else
+    {
+      page = pool_cut ();
+    }
+  if (page != NULL)
+    counts.n_used++;
+  pthread_mutex_unlock (&pool_lock);
+
+  return page;
+}
+
+/* Under the lock: how long until the oldest page is due; 0 if it is, -1 if none will be. */
+static int64_t
+pool_next_due_ns (int64_t now)
+{
+  int64_t due;
+
+  if (counts.n_resident <= IRIS_PAGE_RESERVE)
+    return -1;
+  due = oldest->empty_since + IRIS_PAGE_DELAY_NS - now;
+
+  return due > 0 ? due : 0;
+}
+
+/* Under the lock, which is left meanwhile: a page on its way is in no list. Returns how long until
+ * the next page is due, as above. */
+static int64_t
+pool_return_due (int64_t now)
+{
+  IrisPage *due[MAX_DUE];
+  uint64_t n = 0;
+
+  while (n < MAX_DUE && pool_next_due_ns (now) == 0)
+    {
+      due[n++] = oldest;
+      pool_unlink_oldest ();
+    }
+  if (n > 0)
+    {
+      pthread_mutex_unlock (&pool_lock);
+      for (uint64_t i = 0; i < n; i++)
+        IRIS_PAGE_DISCARD (iris_page_memory (due[i]));
+      pthread_mutex_lock (&pool_lock);
+    }
+  for (uint64_t i = 0; i < n; i++)
+    {
+      due[i]->next = returned;
+      returned = due[i];
+    }
+  counts.n_returned += n;
+
+  return pool_next_due_ns (now);
+}
+
+/* An empty page that no slab names any more. */
+void
+iris_page_pool_give (IrisPage *page)
+{
+  int64_t now = coarse_now_ns ();
+
+  pthread_mutex_lock (&pool_lock);
+  page->empty_since = now;
+  page->prev = NULL;
+  page->next = newest;
+  if (newest != NULL)
+    newest->prev = page;
+  else
+    oldest = page;
+  newest = page;
+  counts.n_resident++;
+  counts.n_used--;
+  pool_return_due (now);
+  pthread_mutex_unlock (&pool_lock);
+}
+
+/* Gives back some of what is due. Returns for how many nanoseconds there is nothing to do; 0: for
+ * ever, or until a page is given. */
+uint64_t
+iris_page_pool_tidy (void)
+{
+  int64_t next;
+
+  pthread_mutex_lock (&pool_lock);
+  next = counts.n_resident <= IRIS_PAGE_RESERVE ? -1 : pool_return_due (coarse_now_ns ());
+  pthread_mutex_unlock (&pool_lock);
+
+  return next < 0 ? 0 : next == 0 ? 1 : (uint64_t) next;
+}
+
+void
+iris_page_pool_count (IrisPagePoolCounts *now)
+{
+  pthread_mutex_lock (&pool_lock);
+  *now = counts;
+  pthread_mutex_unlock (&pool_lock);
+}
