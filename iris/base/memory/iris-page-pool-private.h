@@ -8,8 +8,9 @@
  * program does not need: one that was empty for IRIS_PAGE_DELAY_NS gives its memory back to the
  * system, but for the newest IRIS_PAGE_RESERVE. A load that comes and goes faster than that finds
  * its pages where it left them. There is no thread for this. A give looks whether pages are
- * due, and so does a worker before it sleeps (iris_page_pool_tidy()), which then sleeps only until
- * the next page is due, while there are such.
+ * due, and so does a worker before it sleeps (iris_page_pool_tidy()); one of the sleeping workers
+ * then sleeps only until the next page is due, while there are such. In a process without workers
+ * the rest waits for the next give.
  *
  * Only the memory goes back (madvise), never the addresses. A thread that was stopped at a bad
  * moment and looks at an object that was freed meanwhile finds an older state, zeros, or another

@@ -21,6 +21,9 @@
 #define N_PAGES   (IRIS_REGION_SIZE / IRIS_PAGE_SIZE)
 #define N_HEADERS ((N_PAGES * sizeof (IrisPage) + IRIS_PAGE_SIZE - 1) / IRIS_PAGE_SIZE)
 
+/* How far the coarse clock may lag, at 100 Hz. */
+#define COARSE_NS 10000000
+
 /* At most so many pages go back in one call: a page costs some microseconds. */
 #define MAX_DUE 4
 
@@ -28,14 +31,18 @@ _Static_assert(N_HEADERS < N_PAGES, "a region has room for more than its headers
 
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* All under the lock. */
-static IrisPage *newest, *oldest; /* empty with memory, linked by prev (newer) and next (older) */
-static IrisPage *returned;        /* empty without memory, linked by next */
-static IrisPage *region;          /* the one that is cut up */
-static uint64_t n_cut = N_PAGES;  /* of it */
-static IrisPagePoolCounts counts;
-static IrisPage *first_page; /* of the newest region, whose `next` is that of the one before: a leak
-                                checker finds them all */
+/* Under the lock. */
+static struct
+{
+  IrisPage *newest, *oldest; /* empty with memory, linked by prev (newer) and next (older) */
+  IrisPage *returned;        /* empty without memory, linked by next */
+  IrisPage *region;     /* the one that is cut up; its first page, which is none, links it to the
+                           one before, so that a leak checker finds them all */
+  uint64_t n_cut;       /* of it */
+  const void *tender;   /* the thread that comes again when the next page is due, */
+  int64_t tended_until; /* at this time */
+  IrisPagePoolCounts counts;
+} page_pool = { .n_cut = N_PAGES };
 
 static int64_t
 coarse_now_ns (void)
@@ -58,31 +65,31 @@ iris_page_pool_guard (void)
 static IrisPage *
 pool_cut (void)
 {
-  if (n_cut == N_PAGES)
+  if (page_pool.n_cut == N_PAGES)
     {
       IrisPage *headers = aligned_alloc (IRIS_REGION_SIZE, IRIS_REGION_SIZE);
 
       if (headers == NULL)
         return NULL;
       memset (headers, 0, N_PAGES * sizeof *headers);
-      headers->next = first_page;
-      first_page = region = headers;
-      n_cut = N_HEADERS;
+      headers->next = page_pool.region;
+      page_pool.region = headers;
+      page_pool.n_cut = N_HEADERS;
     }
 
-  return &region[n_cut++];
+  return &page_pool.region[page_pool.n_cut++];
 }
 
 /* Under the lock. */
 static void
 pool_unlink_oldest (void)
 {
-  oldest = oldest->prev;
-  if (oldest != NULL)
-    oldest->next = NULL;
+  page_pool.oldest = page_pool.oldest->prev;
+  if (page_pool.oldest != NULL)
+    page_pool.oldest->next = NULL;
   else
-    newest = NULL;
-  counts.n_resident--;
+    page_pool.newest = NULL;
+  page_pool.counts.n_resident--;
 }
 
 /* An empty page that belongs to no slab, its contents arbitrary; NULL when there is no memory. */
@@ -92,42 +99,43 @@ iris_page_pool_take (void)
   IrisPage *page;
 
   pthread_mutex_lock (&pool_lock);
-  page = newest;
+  page = page_pool.newest;
   if (page != NULL)
     {
-      newest = page->next;
-      if (newest != NULL)
-        newest->prev = NULL;
+      page_pool.newest = page->next;
+      if (page_pool.newest != NULL)
+        page_pool.newest->prev = NULL;
       else
-        oldest = NULL;
-      counts.n_resident--;
+        page_pool.oldest = NULL;
+      page_pool.counts.n_resident--;
     }
-  else if (returned != NULL)
+  else if (page_pool.returned != NULL)
     {
-      page = returned;
-      returned = page->next;
-      counts.n_returned--;
+      page = page_pool.returned;
+      page_pool.returned = page->next;
+      page_pool.counts.n_returned--;
     }
   else
     {
       page = pool_cut ();
     }
   if (page != NULL)
-    counts.n_used++;
+    page_pool.counts.n_used++;
   pthread_mutex_unlock (&pool_lock);
 
   return page;
 }
 
-/* Under the lock: how long until the oldest page is due; 0 if it is, -1 if none will be. */
+/* Under the lock: how long until the oldest page is due; 0 if it is, -1 if none will be.
+ */
 static int64_t
 pool_next_due_ns (int64_t now)
 {
   int64_t due;
 
-  if (counts.n_resident <= IRIS_PAGE_RESERVE)
+  if (page_pool.counts.n_resident <= IRIS_PAGE_RESERVE)
     return -1;
-  due = oldest->empty_since + IRIS_PAGE_DELAY_NS - now;
+  due = page_pool.oldest->empty_since + IRIS_PAGE_DELAY_NS - now;
 
   return due > 0 ? due : 0;
 }
@@ -142,7 +150,7 @@ pool_return_due (int64_t now)
 
   while (n < MAX_DUE && pool_next_due_ns (now) == 0)
     {
-      due[n++] = oldest;
+      due[n++] = page_pool.oldest;
       pool_unlink_oldest ();
     }
   if (n > 0)
@@ -154,10 +162,10 @@ pool_return_due (int64_t now)
     }
   for (uint64_t i = 0; i < n; i++)
     {
-      due[i]->next = returned;
-      returned = due[i];
+      due[i]->next = page_pool.returned;
+      page_pool.returned = due[i];
     }
-  counts.n_returned += n;
+  page_pool.counts.n_returned += n;
 
   return pool_next_due_ns (now);
 }
@@ -171,36 +179,49 @@ iris_page_pool_give (IrisPage *page)
   pthread_mutex_lock (&pool_lock);
   page->empty_since = now;
   page->prev = NULL;
-  page->next = newest;
-  if (newest != NULL)
-    newest->prev = page;
+  page->next = page_pool.newest;
+  if (page_pool.newest != NULL)
+    page_pool.newest->prev = page;
   else
-    oldest = page;
-  newest = page;
-  counts.n_resident++;
-  counts.n_used--;
+    page_pool.oldest = page;
+  page_pool.newest = page;
+  page_pool.counts.n_resident++;
+  page_pool.counts.n_used--;
   pool_return_due (now);
   pthread_mutex_unlock (&pool_lock);
 }
 
-/* Gives back some of what is due. Returns for how many nanoseconds there is nothing to do; 0: for
- * ever, or until a page is given. */
+/* Gives back some of what is due. Returns after how many nanoseconds the caller should come again;
+ * 0: not at all, because nothing will be due, or because another thread said that it will come. */
 uint64_t
 iris_page_pool_tidy (void)
 {
-  int64_t next;
+  static __thread char me; /* its address */
+  int64_t now, next;
 
   pthread_mutex_lock (&pool_lock);
-  next = counts.n_resident <= IRIS_PAGE_RESERVE ? -1 : pool_return_due (coarse_now_ns ());
+  if (page_pool.counts.n_resident <= IRIS_PAGE_RESERVE)
+    {
+      pthread_mutex_unlock (&pool_lock);
+      return 0;
+    }
+  now = coarse_now_ns ();
+  next = page_pool.tender == &me || now >= page_pool.tended_until ? pool_return_due (now) : -1;
+  if (next >= 0)
+    {
+      page_pool.tender = &me;
+      page_pool.tended_until = now + next;
+    }
   pthread_mutex_unlock (&pool_lock);
 
-  return next < 0 ? 0 : next == 0 ? 1 : (uint64_t) next;
+  /* Coarse time stands still for some milliseconds, so that less would be asked for in vain. */
+  return next < 0 ? 0 : next == 0 ? 1 : (uint64_t) next + COARSE_NS;
 }
 
 void
 iris_page_pool_count (IrisPagePoolCounts *now)
 {
   pthread_mutex_lock (&pool_lock);
-  *now = counts;
+  *now = page_pool.counts;
   pthread_mutex_unlock (&pool_lock);
 }

@@ -16,12 +16,13 @@
  * together, in one read-modify-write. So the thread that frees the object which makes some number
  * full knows it, and, unless the page is held, has to tell the page's slab (iris-slab.c).
  *
- * Why it is correct: push links its object to the newest one that it read and swaps the word. If the
- * chain was taken and the same object pushed again in between (ABA), the link is right all the same:
- * it names whatever is newest at the moment of the swap, as many are behind it as the word says, and
- * nothing behind the newest was looked at. take has the chain for itself. Hence no stamp is needed.
- * The pusher writes to the page before its swap, when its own object keeps the page from being
- * empty, and never behind it. Behind it the pusher may look at the header, which stays what it is.
+ * Why it is correct: push links its object to the newest one that it read and swaps the word. If
+ * the chain was taken and the same object pushed again in between (ABA), the link is right all the
+ * same: it names whatever is newest at the moment of the swap, as many are behind it as the word
+ * says, and nothing behind the newest was looked at. take has the chain for itself. Hence no stamp
+ * is needed. The pusher writes to the page before its swap, when its own object keeps the page from
+ * being empty, and never behind it. Behind it the pusher may look at the header, which stays what
+ * it is.
  *
  * Orders: the release of a push hands the object and its link to the acquire of take, also through
  * the pushes behind it, which continue its release sequence; so do hold and let_go, because they
@@ -121,8 +122,8 @@ iris_page_push (IrisPage *self, IrisLlistNode *node)
       node->next = is_first ? NULL : (IrisLlistNode *) (void *) (base + (word & IRIS_PAGE_OFFSET));
       desired = ((word & ~IRIS_PAGE_OFFSET) | offset) + IRIS_PAGE_ONE;
     }
-  while (!atomic_compare_exchange_weak_explicit (&self->freed, &word, desired,
-                                                 memory_order_release, memory_order_relaxed));
+  while (!atomic_compare_exchange_weak_explicit (&self->freed, &word, desired, memory_order_release,
+                                                 memory_order_relaxed));
 
   return desired;
 }

@@ -15,12 +15,12 @@
  *
  * Shelves
  * -------
- * The pages of a slab that are not current and of which at least an eighth is free stand on shelves,
- * one for each eighth, under the slab's lock. The thread that frees the object which completes an
- * eighth puts the page where it belongs. When the current page is used up, the fullest page of the
- * shelves becomes current: so those that are nearly empty become empty, and at least an eighth of
- * a page is won for each lock taken. A page with less is on no shelf: that is the price of
- * it, at most a seventh more memory than there are objects in use.
+ * The pages of a slab that are not current and of which at least an eighth is free stand on
+ * shelves, one for each eighth, under the slab's lock. The thread that frees the object which
+ * completes an eighth puts the page where it belongs. When the current page is used up, the fullest
+ * page of the shelves becomes current: so those that are nearly empty become empty, and at least an
+ * eighth of a page is won for each lock taken. A page with less is on no shelf: that is the price
+ * of it, at most a seventh more memory than there are objects in use.
  *
  * A page that is empty leaves its slab for the page pool (iris-page-pool-private.h), from where
  * another slab, or the system, has it. That needs nothing from the owner, which may be asleep or
@@ -51,8 +51,8 @@
  * not.
  *
  * Slabs outlive threads: the slabs of a thread that ends are put aside whole and adopted by the
- * next thread that needs some. So a home is valid for as long as the process lives. Adoption hands a
- * slab over under a lock, which is the happens-before edge for its plain fields.
+ * next thread that needs some. So a home is valid for as long as the process lives. Adoption hands
+ * a slab over under a lock, which is the happens-before edge for its plain fields.
  *
  * Locks: a slab's lock is one of IRIS_SLAB_N_LOCKS, which a fork can guard; inside it only the
  * pool's is taken.
@@ -148,9 +148,9 @@ iris_slab_free (IrisSlabClass klass, IrisSlab *home, void *object)
       IrisPage *page = iris_page_of (object);
       uint32_t word = iris_page_push (page, node);
 
-      if (iris_unlikely ((word & (iris_slab_part (klass) * IRIS_PAGE_ONE - IRIS_PAGE_ONE
-                                  + IRIS_PAGE_HELD))
-                         == 0))
+      if (iris_unlikely (
+              (word & (iris_slab_part (klass) * IRIS_PAGE_ONE - IRIS_PAGE_ONE + IRIS_PAGE_HELD))
+              == 0))
         iris_slab_put_on_shelf (home, page);
     }
   else if (iris_likely (iris_page_base (object) == home->base))

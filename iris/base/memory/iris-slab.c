@@ -35,12 +35,13 @@ __thread IrisSlab *iris_slab_mine[IRIS_SLAB_N_CLASSES];
 static pthread_mutex_t sets_lock = PTHREAD_MUTEX_INITIALIZER;
 static SlabSet *idle_sets;  /* owned by no thread */
 static SlabSet *known_sets; /* all there are, so that a leak checker can see them */
+static unsigned n_slabs;    /* in them */
 static pthread_key_t exit_key;
 static pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
 
 /* A slab has one of these; one for each would be more than a fork can hold. */
-static pthread_mutex_t slab_locks[IRIS_SLAB_N_LOCKS]
-    = { [0 ... IRIS_SLAB_N_LOCKS - 1] = PTHREAD_MUTEX_INITIALIZER };
+static pthread_mutex_t slab_locks[IRIS_SLAB_N_LOCKS] = { [0 ... IRIS_SLAB_N_LOCKS
+                                                          - 1] = PTHREAD_MUTEX_INITIALIZER };
 
 static void
 slab_lock (IrisSlab *self)
@@ -268,23 +269,28 @@ slab_refill (IrisSlab *self)
   return self->free_list != NULL;
 }
 
-/* What only the owner can do for pages that are to be given away. */
+/* Of the calling thread: gives away what it alone knows to be empty. */
 static void
-slab_tidy (IrisSlab *self)
+slabs_tidy_mine (void)
 {
-  slab_lock (self);
-  slab_sort_all_in (self);
-  slab_unlock (self);
+  for (guint i = 0; i < IRIS_SLAB_N_CLASSES; i++)
+    {
+      IrisSlab *slab = iris_slab_mine[i];
+
+      if (slab == NULL)
+        continue;
+      slab_lock (slab);
+      slab_sort_all_in (slab);
+      slab_unlock (slab);
+    }
 }
 
-/* The owner's next call to alloc may be far: gives away what it alone knows to be empty, and some
- * of what the system is due. Returns after how many nanoseconds to call again; 0: no more. */
+/* For a thread whose next allocation may be far: gives away empty pages, and to the system some of
+ * those that are due. Returns after how many nanoseconds to call again; 0: no more. */
 uint64_t
 iris_slab_tidy (void)
 {
-  for (guint i = 0; i < IRIS_SLAB_N_CLASSES; i++)
-    if (iris_slab_mine[i] != NULL)
-      slab_tidy (iris_slab_mine[i]);
+  slabs_tidy_mine ();
 
   return iris_page_pool_tidy ();
 }
@@ -294,7 +300,7 @@ slab_set_put_aside (void *data)
 {
   SlabSet *set = data;
 
-  iris_slab_tidy ();
+  slabs_tidy_mine ();
   memset (iris_slab_mine, 0, sizeof iris_slab_mine);
   pthread_mutex_lock (&sets_lock);
   set->next_idle = idle_sets;
@@ -317,7 +323,6 @@ exit_key_create (void)
 static SlabSet *
 slab_set_new (void)
 {
-  static unsigned n_sets;
   SlabSet *set = aligned_alloc (IRIS_CACHE_PAIR, sizeof *set);
 
   if (set == NULL)
@@ -326,7 +331,7 @@ slab_set_new (void)
   for (guint i = 0; i < IRIS_SLAB_N_CLASSES; i++)
     {
       set->slabs[i].klass = (IrisSlabClass) i;
-      set->slabs[i].lock = n_sets++ % IRIS_SLAB_N_LOCKS;
+      set->slabs[i].lock = n_slabs++ % IRIS_SLAB_N_LOCKS;
     }
 
   return set;

@@ -470,18 +470,45 @@ trade (void *data)
   return NULL;
 }
 
+static pthread_barrier_t all_here;
+
+/* Adopts the slabs of a trader, and looks for what that freed and did not tell. */
+static void *
+clear_up (void *data)
+{
+  for (int i = 0; i < IRIS_SLAB_N_CLASSES; i++)
+    {
+      IrisSlab *home;
+      void *object = iris_slab_alloc ((IrisSlabClass) i, &home);
+
+      iris_slab_free ((IrisSlabClass) i, home, object);
+    }
+  pthread_barrier_wait (&all_here);
+  iris_slab_tidy ();
+
+  return data;
+}
+
+static void
+run_traders (void *(*func) (void *) )
+{
+  pthread_t threads[N_TRADERS];
+
+  for (uintptr_t i = 0; i < N_TRADERS; i++)
+    ck_assert_int_eq (pthread_create (&threads[i], NULL, func, (void *) (i + 1)), 0);
+  for (int i = 0; i < N_TRADERS; i++)
+    ck_assert_int_eq (pthread_join (threads[i], NULL), 0);
+}
+
 /* Nothing is handed out twice, and nothing is lost: in the end each slab has its current page. */
 TEST (objects_are_conserved_among_threads)
 {
-  pthread_t threads[N_TRADERS];
   uint64_t n_before;
 
   iris_slab_tidy ();
   n_before = count_used_pages ();
-  for (uintptr_t i = 0; i < N_TRADERS; i++)
-    ck_assert_int_eq (pthread_create (&threads[i], NULL, trade, (void *) (i + 1)), 0);
-  for (int i = 0; i < N_TRADERS; i++)
-    ck_assert_int_eq (pthread_join (threads[i], NULL), 0);
+  pthread_barrier_init (&all_here, NULL, N_TRADERS);
+  run_traders (trade);
   for (int i = 0; i < N_STALLS; i++)
     {
       Good *good = atomic_load_explicit (&stalls[i], memory_order_acquire);
@@ -492,6 +519,8 @@ TEST (objects_are_conserved_among_threads)
           iris_slab_free (good->klass, good->home, good);
         }
     }
+  run_traders (clear_up);
+  pthread_barrier_destroy (&all_here);
   ck_assert_uint_le (count_used_pages (), n_before + N_TRADERS * IRIS_SLAB_N_CLASSES);
 }
 
