@@ -10,6 +10,8 @@
  */
 #include <glib.h>
 
+#undef IRIS_PAGE_BITS
+#undef IRIS_REGION_BITS
 #define IRIS_PAGE_BITS     8
 #define IRIS_REGION_BITS   11
 #define IRIS_PAGE_RESERVE  0

@@ -9,8 +9,9 @@
  * system, but for the newest IRIS_PAGE_RESERVE. A load that comes and goes faster than that finds
  * its pages where it left them. There is no thread for this. A give looks whether pages are
  * due, and so does a worker before it sleeps (iris_page_pool_tidy()); one of the sleeping workers
- * then sleeps only until the next page is due, while there are such. In a process without workers
- * the rest waits for the next give.
+ * then sleeps only until the next page is due, while there are such. A give that finds pages of
+ * which no thread takes care wakes the worker that went to sleep last; it goes back to sleep
+ * without having looked for work. In a process without workers the rest waits for the next give.
  *
  * Only the memory goes back (madvise), never the addresses. A thread that was stopped at a bad
  * moment and looks at an object that was freed meanwhile finds an older state, zeros, or another
@@ -42,5 +43,5 @@ typedef struct
 void iris_page_pool_guard (void);
 IrisPage *iris_page_pool_take (void);
 void iris_page_pool_give (IrisPage *page);
-uint64_t iris_page_pool_tidy (void);
+uint64_t iris_page_pool_tidy (_Atomic uint32_t *bed);
 void iris_page_pool_count (IrisPagePoolCounts *counts);

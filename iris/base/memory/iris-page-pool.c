@@ -6,11 +6,14 @@
 
 #include "iris/base/iris-fork-private.h"
 
+#include <linux/futex.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #ifndef IRIS_PAGE_DISCARD
 /* It fails where memory is locked; then the page keeps it, which is what locking asks for. */
@@ -36,11 +39,12 @@ static struct
 {
   IrisPage *newest, *oldest; /* empty with memory, linked by prev (newer) and next (older) */
   IrisPage *returned;        /* empty without memory, linked by next */
-  IrisPage *region;     /* the one that is cut up; its first page, which is none, links it to the
-                           one before, so that a leak checker finds them all */
-  uint64_t n_cut;       /* of it */
-  const void *tender;   /* the thread that comes again when the next page is due, */
-  int64_t tended_until; /* at this time */
+  IrisPage *region;      /* the one that is cut up; its first page, which is none, links it to the
+                            one before, so that a leak checker finds them all */
+  uint64_t n_cut;        /* of it */
+  _Atomic uint32_t *bed; /* the futex in which the keeper sleeps, or slept last */
+  const void *tender;    /* the thread that comes again when the next page is due, */
+  int64_t tended_until;  /* at this time */
   IrisPagePoolCounts counts;
 } page_pool = { .n_cut = N_PAGES };
 
@@ -170,11 +174,24 @@ pool_return_due (int64_t now)
   return pool_next_due_ns (now);
 }
 
+/* Under the lock: the futex of the thread that should be told of the pages, or NULL. A wake-up may
+ * be lost, when the keeper does not sleep yet: hence every few pages until it comes. */
+static _Atomic uint32_t *
+pool_find_keeper (int64_t now)
+{
+  if (page_pool.counts.n_resident % (IRIS_PAGE_RESERVE + 1) != IRIS_PAGE_RESERVE
+      || now < page_pool.tended_until)
+    return NULL;
+
+  return page_pool.bed;
+}
+
 /* An empty page that no slab names any more. */
 void
 iris_page_pool_give (IrisPage *page)
 {
   int64_t now = coarse_now_ns ();
+  _Atomic uint32_t *bed;
 
   pthread_mutex_lock (&pool_lock);
   page->empty_since = now;
@@ -188,18 +205,27 @@ iris_page_pool_give (IrisPage *page)
   page_pool.counts.n_resident++;
   page_pool.counts.n_used--;
   pool_return_due (now);
+  bed = page_pool.counts.n_resident > IRIS_PAGE_RESERVE ? pool_find_keeper (now) : NULL;
   pthread_mutex_unlock (&pool_lock);
+
+  /* The word is not read, and may be gone: then this wakes no thread, or one in vain, as a futex
+   * may at any time. */
+  if (iris_unlikely (bed != NULL))
+    syscall (SYS_futex, bed, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 /* Gives back some of what is due. Returns after how many nanoseconds the caller should come again;
- * 0: not at all, because nothing will be due, or because another thread said that it will come. */
+ * 0: not at all, because nothing will be due, or because another thread said that it will come.
+ * A caller that sleeps in the futex @bed, if it is not NULL, is woken when there is more to do. */
 uint64_t
-iris_page_pool_tidy (void)
+iris_page_pool_tidy (_Atomic uint32_t *bed)
 {
   static __thread char me; /* its address */
   int64_t now, next;
 
   pthread_mutex_lock (&pool_lock);
+  if (bed != NULL)
+    page_pool.bed = bed;
   if (page_pool.counts.n_resident <= IRIS_PAGE_RESERVE)
     {
       pthread_mutex_unlock (&pool_lock);

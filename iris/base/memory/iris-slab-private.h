@@ -108,7 +108,7 @@ extern __thread IrisSlab *iris_slab_mine[IRIS_SLAB_N_CLASSES];
 void *iris_slab_alloc_slow (IrisSlabClass klass);
 void iris_slab_put_on_shelf (IrisSlab *home, IrisPage *page);
 void iris_slab_free_local (IrisSlab *home, void *object);
-uint64_t iris_slab_tidy (void);
+uint64_t iris_slab_tidy (_Atomic uint32_t *bed);
 void iris_slab_poison (IrisSlab *home, void *object);
 void iris_slab_unpoison (IrisSlab *home, void *object);
 

@@ -286,13 +286,14 @@ slabs_tidy_mine (void)
 }
 
 /* For a thread whose next allocation may be far: gives away empty pages, and to the system some of
- * those that are due. Returns after how many nanoseconds to call again; 0: no more. */
+ * those that are due. Returns after how many nanoseconds to call again; 0: no
+ * more, unless it is woken in the futex @bed, which may be NULL. */
 uint64_t
-iris_slab_tidy (void)
+iris_slab_tidy (_Atomic uint32_t *bed)
 {
   slabs_tidy_mine ();
 
-  return iris_page_pool_tidy ();
+  return iris_page_pool_tidy (bed);
 }
 
 static void

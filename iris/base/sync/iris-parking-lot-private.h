@@ -137,8 +137,9 @@ struct IrisParkingLot
   IrisParkingLotPlace *places;
   unsigned n_places;
   /* What a worker that sleeps for good does first, and after so many nanoseconds as it returns
-   * again, unless that is 0. Set before a worker starts; or NULL. */
-  uint64_t (*tidy) (void);
+   * again, unless that is 0; or when it is woken in its futex. Set before a worker starts; or NULL.
+   */
+  uint64_t (*tidy) (_Atomic uint32_t *futex);
   _Atomic unsigned n_in; /* changed under the lock */
   unsigned n_confirmed;  /* under the lock */
   uint64_t n_went_out;   /* under the lock: times */

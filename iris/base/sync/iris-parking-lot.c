@@ -319,7 +319,7 @@ parking_lot_wait (IrisParkingLot *self, IrisParker *me)
 {
   while (atomic_load_explicit (&me->token, memory_order_acquire) == 0)
     {
-      uint64_t ns = self->tidy != NULL ? self->tidy () : 0;
+      uint64_t ns = self->tidy != NULL ? self->tidy (&me->token) : 0;
 
       if (ns != 0)
         futex_wait_for (&me->token, 0, ns);

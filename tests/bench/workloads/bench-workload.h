@@ -59,6 +59,7 @@ typedef struct
 #define BENCH_WORKLOADS(ROW) \
   ROW (recursive)            \
   ROW (external)             \
+  ROW (aged)                 \
   ROW (grain)                \
   ROW (imbalance)            \
   ROW (wake)                 \

@@ -364,7 +364,7 @@ LOOP_TEST (an_empty_page_leaves_its_slab_whichever_thread_empties_it, 0, 3 * IRI
     }
   run_thread (objects_free, other);
   objects_free (mine);
-  iris_slab_tidy ();
+  iris_slab_tidy (NULL);
   ck_assert_uint_eq (mine->home[0]->n_pages, 1);
   free (mine);
   free (other);
@@ -413,7 +413,7 @@ LOOP_TEST (the_memory_of_a_burst_goes_back_to_the_system, 0, IRIS_SLAB_N_CLASSES
   for (int i = 0; i < N_BURST; i++)
     iris_slab_free (klass, home, objects[i]);
   /* It says when it wants to be called again. */
-  while (iris_slab_tidy () != 0)
+  while (iris_slab_tidy (NULL) != 0)
     continue;
   ck_assert_uint_le (count_resident (pages, n_pages), (IRIS_PAGE_RESERVE + 2) * IRIS_PAGE_SIZE);
 
@@ -464,7 +464,7 @@ trade (void *data)
       found->owner = 0;
       iris_slab_free (found->klass, found->home, found);
       if (i % 1000 == 0)
-        iris_slab_tidy ();
+        iris_slab_tidy (NULL);
     }
 
   return NULL;
@@ -484,7 +484,7 @@ clear_up (void *data)
       iris_slab_free ((IrisSlabClass) i, home, object);
     }
   pthread_barrier_wait (&all_here);
-  iris_slab_tidy ();
+  iris_slab_tidy (NULL);
 
   return data;
 }
@@ -505,7 +505,7 @@ TEST (objects_are_conserved_among_threads)
 {
   uint64_t n_before;
 
-  iris_slab_tidy ();
+  iris_slab_tidy (NULL);
   n_before = count_used_pages ();
   pthread_barrier_init (&all_here, NULL, N_TRADERS);
   run_traders (trade);
