@@ -29,7 +29,7 @@
 #define RUNS 5
 
 /* How long memory may take to come back, and to be within a fifth of what it was. */
-#define MOST_MS  3000
+#define MOST_MS  1500
 #define LOOK_MS  20
 #define MAX_RSS  1.2
 #define CHILD    "IRIS_BENCH_AGED"
