@@ -88,13 +88,13 @@ static gdouble
 read_rss (void)
 {
   g_autofree char *text = NULL;
-  unsigned long size = 0, resident = 0;
+  char *behind_size = NULL;
 
-  if (g_file_get_contents ("/proc/self/statm", &text, NULL, NULL)
-      && sscanf (text, "%lu %lu", &size, &resident) == 2)
-    return (gdouble) resident * (gdouble) sysconf (_SC_PAGESIZE);
+  if (!g_file_get_contents ("/proc/self/statm", &text, NULL, NULL))
+    return 0;
+  g_ascii_strtoull (text, &behind_size, 10);
 
-  return 0;
+  return (gdouble) g_ascii_strtoull (behind_size, NULL, 10) * (gdouble) sysconf (_SC_PAGESIZE);
 }
 
 static gint
@@ -177,7 +177,7 @@ run_mark (gpointer data)
 static void
 age_by_hand (guint items, gboolean messages)
 {
-  g_autofree gpointer *all = g_new (gpointer, items);
+  g_autofree gpointer *all = g_new0 (gpointer, items);
   g_autoptr (GRand) random = g_rand_new_with_seed (1);
 
   for (guint i = 0; i < items; i++)
