@@ -412,6 +412,6 @@ plan (BenchResult *result, const BenchOptions *options, GError **error)
 const BenchWorkload bench_workload_aged = {
   .name = "aged",
   .summary = "speed and memory before and after a million live items",
-  .max_rounds = 5, /* each is a process */
+  .max_rounds = 3, /* each is a process */
   .plan = plan,
 };
