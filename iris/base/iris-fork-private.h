@@ -21,7 +21,7 @@
 #include <pthread.h>
 
 /* Locks that may be guarded; one for each file that has a static lock is plenty. */
-#define IRIS_FORK_MAX_GUARDED 16
+#define IRIS_FORK_MAX_GUARDED 32
 
 extern unsigned iris_fork_generation;
 

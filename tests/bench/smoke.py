@@ -69,6 +69,8 @@ EXPECTED = {
     'no-hints': {load: {'work-stealing', 'places', 'places:layout=shared'}
                  for load in ('items that items make', 'items from outside', 'items of 10 µs that items make')},
     'external': {'1 producer': BASE | GLIB, '4 producers': BASE | GLIB},
+    'aged': {f'{what}, {when}': who for what, who in (('push', MANY | {'gthreadpool'}), ('messages', MANY))
+             for when in ('fresh', 'aged')} | {f'memory {when}': MANY for when in ('before', 'at the peak', 'after')},
     'grain': {f'{side}, {grain} µs': (MANY if side == 'inside' else BASE) | GLIB | ({'plain'} if grain else set())
               for side in ('outside', 'inside') for grain in (0, 1, 10, 100)},
     'imbalance': {'imbalance': MANY | GLIB | {'plain'}},
@@ -111,6 +113,7 @@ COUNTS = {
     'no-hints': (['--outer', '3', '--inner', '5', '--items', '7'],
                  {'items that items make': 18, 'items from outside': 15, 'items of 10 µs that items make': 8}),
     'external': (['--items', '40'], {'1 producer': 40, '4 producers': 40}),
+    'aged': (['--items', '2000'], {'push, fresh': 400, 'push, aged': 400, 'memory after': 0}),
     'grain': (['--items', '6'], {'outside, 1 µs': 6, 'inside, 0 µs': 7}),
     'imbalance': (['--items', '4', '--work', '5'], {'imbalance': 5}),
     'wake': (['--items', '3'], {'median': 0}),

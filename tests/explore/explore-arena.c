@@ -47,7 +47,9 @@ explore_arena_reset (void)
 void *
 explore_aligned_alloc (size_t align, size_t size)
 {
-  size_t at = (used + sizeof (Header) + align - 1) / align * align;
+  /* Aligned is the address, not the place in the arena. */
+  uintptr_t start = (uintptr_t) arena + used + sizeof (Header);
+  size_t at = (size_t) ((start + align - 1) / align * align - (uintptr_t) arena);
   Header *header;
 
   if (at % GRANULE != 0)

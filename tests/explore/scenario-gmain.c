@@ -18,7 +18,7 @@
 #include "iris/sched/schedulers/iris-gmainscheduler.h"
 #undef IRIS_INSIDE
 
-#include "iris/base/memory/iris-slab.c"
+#include "slabs.h"
 
 #include "explore.h"
 #include "items.h"
@@ -258,11 +258,7 @@ static const ExploreScenario scenarios[] = {
 int
 main (int argc, char **argv)
 {
-  explore_state (&idle_sets, sizeof idle_sets);
-  explore_state (&known_sets, sizeof known_sets);
-  explore_state (&exit_key, sizeof exit_key);
-  explore_state (&exit_key_once, sizeof exit_key_once);
-  explore_thread_local (iris_slab_mine, sizeof iris_slab_mine);
+  explore_slabs ();
   explore_thread_local (&running_here, sizeof running_here);
   explore_thread_local (&iris_scheduler_no_waiting, sizeof iris_scheduler_no_waiting);
 

@@ -17,7 +17,9 @@
 #include "worker-pool-threads.h"
 
 #include "iris/base/sync/iris-parking-lot.c"
-#include "iris/base/memory/iris-slab.c"
+#include "slabs.h"
+
+#define iris_slab_tidy explore_no_tidy
 #include "iris/sched/pool/iris-active-workers.c"
 #include "iris/sched/pool/iris-worker-pool.c"
 #include "iris/sched/pool/iris-worker.c"
@@ -353,11 +355,9 @@ static const ExploreScenario scenarios[] = {
 int
 main (int argc, char **argv)
 {
-  explore_state (&idle_sets, sizeof idle_sets);
-  explore_state (&known_sets, sizeof known_sets);
-  explore_state (&exit_key, sizeof exit_key);
-  explore_state (&exit_key_once, sizeof exit_key_once);
-  explore_thread_local (iris_slab_mine, sizeof iris_slab_mine);
+  explore_slabs ();
+  explore_state (&n_slots, sizeof n_slots);
+  explore_thread_local (&iris_thread_slot_plus_one, sizeof iris_thread_slot_plus_one);
   explore_thread_local (&iris_worker_mine, sizeof iris_worker_mine);
   explore_thread_local (&sweeps_here, sizeof sweeps_here);
 

@@ -29,6 +29,19 @@ iris_fork_stack_clear (IrisForkStack *self)
 {
 }
 
+/* Thread slots: none is given back here; scenario-rundown-guard.c has that. */
+
+__thread unsigned iris_thread_slot_plus_one;
+static unsigned n_slots;
+
+EXPLORE_UNWATCHED unsigned
+iris_thread_slot_acquire (void)
+{
+  iris_thread_slot_plus_one = ++n_slots;
+
+  return iris_thread_slot_plus_one - 1;
+}
+
 /* Places: a number of each, one worker or two at each, all equally far. */
 
 static guint n_places, workers_per_place;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Schedulers without work use no processor: all their workers sleep, and nothing wakes them.
+ * Schedulers without work use no processor: all their workers sleep, and nothing wakes them, once
+ * the memory of the work that was has gone back to the system.
  *
  * This is the one test that looks at a clock, and it is the processor's: it waits for ten seconds
  * on a pipe without a writer, and then asks how much time the whole process has used.
  */
 #include "core-test-util.h"
 
+#include <iris/base/memory/iris-page-pool-private.h>
 #include <iris/sched/iris-scheduler-private.h>
 
 #include <poll.h>
@@ -60,6 +62,17 @@ all_workers_sleep (IrisScheduler *scheduler)
       return false;
 
   return true;
+}
+
+/* A worker comes back for it, by a time limit. */
+static bool
+memory_is_to_go_back (void)
+{
+  IrisPagePoolCounts counts;
+
+  iris_page_pool_count (&counts);
+
+  return counts.n_resident > IRIS_PAGE_RESERVE;
 }
 
 typedef struct
@@ -127,6 +140,8 @@ TEST (idle_schedulers_use_no_processor)
   for (int i = 0; i < core_test_n_kinds; i++)
     while (!all_workers_sleep (schedulers[i]))
       sched_yield ();
+  while (memory_is_to_go_back ())
+    sched_yield ();
   /* On their last steps to the kernel. */
   while (look_at_workers ().n_awake > 0)
     sched_yield ();

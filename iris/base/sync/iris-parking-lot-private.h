@@ -6,7 +6,8 @@
  * ----------------
  * 1. No lost wake-up: when every worker that may run an item sleeps for good, that item is not in
  *    any source that these workers look at.
- * 2. An idle parking lot costs nothing: a sleeper waits on a futex without a timeout.
+ * 2. An idle parking lot costs nothing: a sleeper waits on a futex without a timeout, once its
+ *    `tidy`, if it has one, says that it has no more to do.
  * 3. New work wakes one worker at a time, and only when no worker is searching already; a worker
  *    that finds work and leaves no worker searching wakes the next one (a chain).
  *
@@ -135,6 +136,10 @@ struct IrisParkingLot
   alignas (IRIS_CACHE_PAIR) pthread_mutex_t lock;
   IrisParkingLotPlace *places;
   unsigned n_places;
+  /* What a worker that sleeps for good does first, and after so many nanoseconds as it returns
+   * again, unless that is 0; or when it is woken in its futex. Set before a worker starts; or NULL.
+   */
+  uint64_t (*tidy) (_Atomic uint32_t *futex);
   _Atomic unsigned n_in; /* changed under the lock */
   unsigned n_confirmed;  /* under the lock */
   uint64_t n_went_out;   /* under the lock: times */

@@ -312,12 +312,20 @@ parking_lot_finish (IrisParkingLot *self)
   parking_lot_wake_all (self);
 }
 
-/* Returns whether the parking lot goes on. */
+/* Returns whether the parking lot goes on. The time limit of a sleep is tidy's alone: when it is
+ * over the caller is as asleep as before, and looks at no source. */
 static bool
 parking_lot_wait (IrisParkingLot *self, IrisParker *me)
 {
   while (atomic_load_explicit (&me->token, memory_order_acquire) == 0)
-    futex_wait (&me->token, 0);
+    {
+      uint64_t ns = self->tidy != NULL ? self->tidy (&me->token) : 0;
+
+      if (ns != 0)
+        futex_wait_for (&me->token, 0, ns);
+      else
+        futex_wait (&me->token, 0);
+    }
 
   return !atomic_load_explicit (&self->finished, memory_order_acquire);
 }

@@ -21,7 +21,7 @@ push_twice (IrisComparedQueues *self, IrisWorkerPool *pool, IrisWorker *worker, 
   guint place = (guint) item->place;
   IrisItem *proxy = iris_item_proxy_new (item);
 
-  atomic_fetch_add_explicit (&self->queues.queues[place].hinted, 1, memory_order_relaxed);
+  iris_striped_counters_add (&self->queues.hinted, place);
   if (item->flags & IRIS_FOOTPRINT_SIZE)
     iris_place_queues_count_waiting (&self->queues, place, item);
   iris_ring_core_push (&self->affinity[place], proxy);

@@ -34,6 +34,7 @@
 #include "iris/base/iris-clock-private.h"
 #include "iris/base/iris-fork-private.h"
 #include "iris/base/sync/iris-parking-lot-private.h"
+#include "iris/base/sync/iris-striped-counters-private.h"
 #include "iris/base/iris-random-private.h"
 #include "iris/queue/iris-ring-private.h"
 #include "iris/queue/deque/iris-fork-stack-private.h"
@@ -245,7 +246,7 @@ struct IrisWorkerPool
   guint n_settling;        /* threads that settle an item of a sweep; under the lock */
   pthread_mutex_t joining; /* held by the thread that waits for the workers to end */
 
-  alignas (IRIS_CACHE_PAIR) _Atomic uint64_t queued_outside;
+  IrisStripedCounters queued_outside; /* one */
   _Atomic uint64_t cancelled_outside;
 };
 

@@ -68,9 +68,10 @@ iris_worker_pool_new (const IrisWorkerPoolOps *ops,
   iris_active_workers_init (self, workers_per_place);
 
   self->workers = aligned_alloc (IRIS_CACHE_PAIR, self->n_workers * sizeof *self->workers);
-  if (self->workers == NULL
+  if (self->workers == NULL || !iris_striped_counters_init (&self->queued_outside, 1)
       || !iris_parking_lot_init (&self->parking_lot, n_places, workers_per_place))
     g_error ("iris: out of memory for %u workers", self->n_workers);
+  self->parking_lot.tidy = iris_slab_tidy;
   for (guint place = 0; place < n_places; place++)
     for (guint i = 0; i < workers_per_place[place]; i++, index++)
       iris_worker_init (&self->workers[index], self, index, place);
@@ -89,6 +90,7 @@ iris_worker_pool_free (IrisWorkerPool *self)
     iris_worker_clear (&self->workers[i]);
   iris_active_workers_clear (self);
   iris_array_pool_clear (&self->arrays);
+  iris_striped_counters_clear (&self->queued_outside);
   iris_parking_lot_clear (&self->parking_lot);
   if (self->contention != NULL)
     iris_contention_free (self->contention);
@@ -186,7 +188,7 @@ iris_worker_pool_queue_outside (IrisWorkerPool *self, IrisItem *item)
       return;
     }
 
-  n = atomic_fetch_add_explicit (&self->queued_outside, 1, memory_order_relaxed);
+  n = iris_striped_counters_add (&self->queued_outside, 0);
   if (iris_unlikely (atomic_load_explicit (&self->closed, memory_order_acquire)))
     {
       atomic_fetch_add_explicit (&self->cancelled_outside, 1, memory_order_relaxed);
@@ -334,7 +336,7 @@ iris_worker_pool_get_stats (IrisWorkerPool *self)
     }
   stats->from_ns = self->made_ns;
   stats->to_ns = iris_clock_ns ();
-  stats->total.queued += iris_counter_get (&self->queued_outside);
+  stats->total.queued += iris_striped_counters_get (&self->queued_outside, 0);
   stats->total.cancelled += iris_counter_get (&self->cancelled_outside);
   if (self->ops->add_stats != NULL)
     self->ops->add_stats (self, stats);

@@ -7,7 +7,8 @@
  *   - the strict inbox of its place, if it is strict;
  *   - the inbox of the place of its hint, unless its queueing worker is of that place;
  *   - the deque of the worker that queues it, otherwise;
- *   - the inbox of the places in turn, if it has no hint and comes from outside.
+ *   - the inbox of the places in turn, if it has no hint and comes from outside. Each thread deals
+ *     for itself: what all count together would be the one line that all producers write.
  *
  * A worker looks in its own deque (newest first), the strict inbox and the inbox of its place, the
  * deques of its siblings (oldest first, from a random one on), and then at the other places,
@@ -79,8 +80,7 @@ typedef struct
   IrisVictimGroup *groups;
   guint n_groups;
 
-  alignas (IRIS_CACHE_PAIR) _Atomic uint64_t hinted; /* from elsewhere than the place itself */
-  _Atomic uint64_t stolen_out;
+  alignas (IRIS_CACHE_PAIR) _Atomic uint64_t stolen_out;
   IrisForecast forecast;
   IrisFootprint footprint;
 } IrisPlaceQueue;
@@ -93,8 +93,17 @@ typedef struct
   guint64 apart_above; /* bytes: items with more drive each other from the cache */
   guint n_places;
   IrisPlaceQueue *queues;
-  alignas (IRIS_CACHE_PAIR) _Atomic guint next; /* the place that is dealt to next */
+  IrisStripedCounters dealt;  /* one: items that are dealt to the places in turn */
+  IrisStripedCounters hinted; /* of each place: from elsewhere than the place itself */
 } IrisPlaceQueues;
+
+/* The place that is next when the calling thread deals; threads begin with different ones. */
+static inline guint
+iris_place_queues_next (IrisPlaceQueues *self)
+{
+  return (guint) (iris_striped_counters_add (&self->dealt, 0) + iris_thread_slot ())
+         % self->n_places;
+}
 
 /* Whether an item would drive another one of its kind from the cache, as far as is known. */
 static inline bool

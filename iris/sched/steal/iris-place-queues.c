@@ -23,7 +23,7 @@ count_sub (_Atomic uint64_t *count, guint64 n)
 guint
 iris_place_queues_deal_apart (IrisPlaceQueues *self)
 {
-  guint start = atomic_fetch_add_explicit (&self->next, 1, memory_order_relaxed);
+  guint start = iris_place_queues_next (self);
   guint64 least = G_MAXUINT64;
   guint chosen = 0;
 
@@ -154,7 +154,7 @@ iris_place_queues_add_stats (IrisWorkerPool *pool, IrisStats *stats)
 
   for (guint i = 0; i < self->n_places; i++)
     {
-      guint64 hinted = iris_counter_get (&self->queues[i].hinted);
+      guint64 hinted = iris_striped_counters_get (&self->hinted, i);
       guint64 stolen_out = iris_counter_get (&self->queues[i].stolen_out);
       guint64 kept_apart = iris_counter_get (&self->queues[i].footprint.kept_apart);
 
@@ -243,6 +243,9 @@ iris_place_queues_new (gsize size, IrisPlaces *places, IrisDeal deal, const Iris
   self->apart_above = place_queues_find_cache_share (places);
   self->n_places = n;
   self->queues = iris_container_alloc (n * sizeof *self->queues);
+  if (!iris_striped_counters_init (&self->dealt, 1)
+      || !iris_striped_counters_init (&self->hinted, n))
+    g_error ("iris: out of memory for the counters of %u places", n);
 
   for (guint i = 0; i < n; i++)
     {
@@ -288,6 +291,8 @@ iris_place_queues_free (gpointer data)
       g_free (self->queues[i].groups);
     }
   g_object_unref (self->places);
+  iris_striped_counters_clear (&self->dealt);
+  iris_striped_counters_clear (&self->hinted);
   free (self->queues);
   free (self);
 }

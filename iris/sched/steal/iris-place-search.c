@@ -67,7 +67,7 @@ push_hinted (IrisWorkerPool *pool, IrisWorker *worker, IrisItem *item)
   if (at_home)
     iris_counter_add (&worker->counters.hinted, 1);
   else
-    atomic_fetch_add_explicit (&self->queues[place].hinted, 1, memory_order_relaxed);
+    iris_striped_counters_add (&self->hinted, place);
 
   if (at_home && !strict && !apart && !behind)
     push_own (pool, worker, item);
@@ -82,7 +82,7 @@ deal (IrisPlaceQueues *self)
   if (self->n_places == 1)
     return 0;
 
-  return atomic_fetch_add_explicit (&self->next, 1, memory_order_relaxed) % self->n_places;
+  return iris_place_queues_next (self);
 }
 
 /* An item with a footprint: where it goes, and that it goes there. Out of line: it is rare. */

@@ -38,6 +38,7 @@ typedef struct
   ROW (recursive)            \
   ROW (no_hints)             \
   ROW (external)             \
+  ROW (aged)                 \
   ROW (grain)                \
   ROW (imbalance)            \
   ROW (wake)                 \

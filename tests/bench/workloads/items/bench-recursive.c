@@ -36,8 +36,8 @@ handle_message (IrisMessage *message, gpointer data)
       iris_port_post (self->port, iris_message_new (WHAT_INNER));
 }
 
-static gboolean
-run_messages (const BenchRun *run, gdouble *samples, GError **error)
+gboolean
+bench_spray_run_messages (const BenchRun *run, gdouble *samples, GError **error)
 {
   g_autoptr (IrisScheduler) scheduler = bench_iris_open (run->contender, run->workers, error);
   g_autoptr (IrisPort) port = iris_port_new ();
@@ -68,7 +68,7 @@ plan (BenchResult *result, const BenchOptions *options, GError **error)
   guint64 n_items = (guint64) spray.outer * (spray.inner + 1);
   BenchCase messages = { .load = "messages",
                          .n_items = n_items,
-                         .run = run_messages,
+                         .run = bench_spray_run_messages,
                          .data = &spray,
                          .size = sizeof spray };
 

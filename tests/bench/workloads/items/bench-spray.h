@@ -12,3 +12,6 @@ void bench_spray_add (BenchResult *result,
                       const BenchOptions *options,
                       const BenchCase *what,
                       const BenchSpray *spray);
+
+/* The same with messages, which only iris's own pools have; its load is a BenchSpray. */
+gboolean bench_spray_run_messages (const BenchRun *run, gdouble *samples, GError **error);
