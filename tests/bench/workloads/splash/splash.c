@@ -70,7 +70,11 @@ splash_share (const SplashTeam *team, guint part, guint n, guint *first, guint *
 static IrisLock *
 splash_lock_init (IrisLockPolicy policy)
 {
-  return iris_lock_new (policy);
+  IrisLock *lock = iris_lock_new (policy);
+
+  iris_lock_set_thread_policy (lock, policy);
+
+  return lock;
 }
 
 SplashLocks *
