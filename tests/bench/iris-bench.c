@@ -6,6 +6,10 @@
 #include "tests/bench/daemon/bench-daemon.h"
 #include "tests/bench/report/bench-report.h"
 
+#ifdef HAVE_SIM
+#include "tests/bench/sim/sim-command.h"
+#endif
+
 #include <locale.h>
 
 #define MAX_WORKERS 4096
@@ -15,11 +19,11 @@
 /* What the user said, as GOption takes it. */
 typedef struct
 {
-  gint workers, rounds, outer, inner, items, producers, size, steps, tile;
+  gint workers, rounds, outer, inner, items, producers, size, steps, tile, seed;
   gdouble scale, work, seconds;
   gboolean no_peers, json, csv, version;
   char **only;
-  char *variants, *places, *irisd, *chart, *output, *child;
+  char *variants, *places, *irisd, *costs, *chart, *output, *child;
 } Arguments;
 
 static gboolean
@@ -103,6 +107,7 @@ choose (const Arguments *a, BenchOptions *options, GError **error)
   options->peers = !a->no_peers;
   options->places = a->places;
   options->irisd = a->irisd;
+  options->costs = a->costs;
 
   return a->chart == NULL || bench_chart_check (a->chart, error);
 }
@@ -246,6 +251,20 @@ command_chart (char **files, const Arguments *a, GError **error)
   return bench_chart_write (json_parser_get_root (parser), a->output, error);
 }
 
+#ifdef HAVE_SIM
+static gboolean
+command_calibrate (char **files, const Arguments *a, GError **error)
+{
+  return sim_command_calibrate (files[0], error);
+}
+
+static gboolean
+command_sim (char **files, const Arguments *a, GError **error)
+{
+  return sim_command_run (files[0], a->costs, a->only, (guint64) a->seed, error);
+}
+#endif
+
 /* What is done with files; every other word is a suite or a workload. */
 static const struct
 {
@@ -254,6 +273,10 @@ static const struct
   gboolean (*run) (char **files, const Arguments *a, GError **error);
 } commands[] = {
   { "chart", 1, command_chart },
+#ifdef HAVE_SIM
+  { "calibrate", 1, command_calibrate },
+  { "sim", 1, command_sim },
+#endif
 };
 
 static gboolean
@@ -302,7 +325,9 @@ describe (void)
       "  iris-bench external --only work-stealing --only gthreadpool --chart ext.svg\n"
       "  iris-bench compare --json > all.json\n"
       "  iris-bench daemon --rounds 5 --only durable --only relaxed\n"
-      "  iris-bench chart all.json -o all.svg\n",
+      "  iris-bench chart all.json -o all.svg\n"
+      "  iris-bench calibrate costs.ini\n"
+      "  iris-bench sim \"package:2 l3:4 core:8 pu:1\" --costs costs.ini --only fib\n",
       "compare", contenders);
 
   return g_string_free (text, FALSE);
@@ -323,6 +348,9 @@ parse (Arguments *a, int *argc, char ***argv, GError **error)
       "LEVEL|N" },
     { "irisd", 0, 0, G_OPTION_ARG_FILENAME, &a->irisd, "daemon: the irisd that is measured",
       "FILE" },
+    { "costs", 0, 0, G_OPTION_ARG_FILENAME, &a->costs, "sim, sizes, simulated: what things cost",
+      "FILE" },
+    { "seed", 0, 0, G_OPTION_ARG_INT, &a->seed, "sim: of random victims (1)", "N" },
     { "child", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &a->child, NULL, NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &a->json, "Print JSON, with every sample", NULL },
     { "csv", 0, 0, G_OPTION_ARG_NONE, &a->csv, "Print CSV, a line for each contender", NULL },
@@ -363,6 +391,7 @@ arguments_clear (Arguments *a)
   g_free (a->variants);
   g_free (a->places);
   g_free (a->irisd);
+  g_free (a->costs);
   g_free (a->child);
   g_free (a->chart);
   g_free (a->output);
@@ -371,7 +400,7 @@ arguments_clear (Arguments *a)
 int
 main (int argc, char **argv)
 {
-  Arguments a = { .workers = (gint) g_get_num_processors (), .rounds = 11, .scale = 1 };
+  Arguments a = { .workers = (gint) g_get_num_processors (), .rounds = 11, .scale = 1, .seed = 1 };
   g_autoptr (GError) error = NULL;
   int status = 0;
 

@@ -97,6 +97,12 @@ bench_work_new (gdouble microseconds)
   return (BenchWork){ steps, work (steps) };
 }
 
+void
+bench_work_do (const BenchWork *self)
+{
+  work (self->steps);
+}
+
 static Count *
 count_join (guint since)
 {

@@ -59,6 +59,7 @@ typedef struct
   gboolean quick; /* paper: sizes that only show that results are right */
   BenchVariants variants;
   const char *irisd; /* daemon: which one; NULL: that of this build, or the installed one */
+  const char *costs; /* sizes, simulated: a file of them; NULL: the usual ones, or measured */
   char *places;      /* a level of the topology or a number; NULL: the library's choice */
 } BenchOptions;
 
@@ -93,6 +94,8 @@ typedef struct
 } BenchWork;
 
 BenchWork bench_work_new (gdouble microseconds);
+/* The work alone, without counting. */
+void bench_work_do (const BenchWork *self);
 
 /* An item: data is a BenchWork. */
 void bench_item_run (gpointer data);

@@ -210,7 +210,7 @@ sim_fiber_new (unsigned processor, void (*body) (void *data), void *data)
   self->data = data;
   self->now = sim_engine.current != NULL ? sim_engine.current->now : 0;
   self->n_heavy = sim_engine.n_heavy;
-  self->cache = g_new0 (uint64_t, SIM_CACHE_LINES);
+  self->cache = sim_memory_cache (self->index);
   if (spare_stacks != NULL)
     {
       self->stack = spare_stacks->data;
@@ -236,7 +236,6 @@ fiber_free (gpointer data)
   SimFiber *self = data;
 
   spare_stacks = g_slist_prepend (spare_stacks, self->stack);
-  g_free (self->cache);
   g_free (self);
 }
 
@@ -377,8 +376,9 @@ sim_engine_init (const SimMachine *machine, const SimCosts *costs, GError **erro
     sim_engine.cost[i] = (uint64_t) (costs->values[i] * 1000);
   for (unsigned i = 0; i < SIM_N_LEVELS; i++)
     sim_engine.line_cost[i] = sim_engine.cost[SIM_COST_line_core + i];
-  /* As long as a line is on its way, what others do with it cannot be seen anyway. */
-  quantum = sim_engine.line_cost[SIM_CACHE] / 2;
+  /* As long as a line is on its way, what others do with it cannot be seen anyway. Of many
+   * processors each is looked at less often; doc/decisions/ says what that changes. */
+  quantum = sim_engine.line_cost[SIM_CACHE] / 2 * MAX (1, sim_machine_n_processors (machine) / 64);
   fibers = g_ptr_array_new_with_free_func (fiber_free);
   n_events = 0;
   memset (first_waiting, 0, sizeof first_waiting);

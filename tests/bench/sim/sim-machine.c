@@ -6,10 +6,9 @@
  * The library's own IrisTopology ends where Linux does, at 8192 processors.
  */
 #include "tests/bench/sim/sim-machine-private.h"
+#include "tests/bench/sim/sim-private.h"
 
 #include "iris/place/iris-distance-private.h"
-
-#define MAX_PROCESSORS 16384
 
 /* Which object of a kind holds each processor; of a kind that the machine does not have, the one of
  * @otherwise. */
@@ -41,12 +40,12 @@ sim_machine_new (const char *description, GError **error)
   if (hwloc_topology_init (&self->hwloc) != 0
       || hwloc_topology_set_synthetic (self->hwloc, description) != 0
       || hwloc_topology_load (self->hwloc) != 0
-      || (self->n = (guint) hwloc_get_nbobjs_by_type (self->hwloc, HWLOC_OBJ_PU)) > MAX_PROCESSORS)
+      || (self->n = (guint) hwloc_get_nbobjs_by_type (self->hwloc, HWLOC_OBJ_PU)) > SIM_MAX_PROCESSORS)
     {
       g_set_error (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
                    "“%s” is no machine of up to %d processors; describe one as hwloc does: "
                    "“package:2 l3:4 core:8 pu:1”",
-                   description, MAX_PROCESSORS);
+                   description, SIM_MAX_PROCESSORS);
       sim_machine_free (self);
       return NULL;
     }

@@ -7,42 +7,50 @@
 
 #include "tests/bench/sim/sim-machine-private.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
-static void *
-map (size_t size, GError **error)
-{
-  void *memory = mmap (NULL, size, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+/* Of each processor, and one for the thread outside. */
+#define CACHES_SIZE ((SIM_MAX_PROCESSORS + (size_t) 1) * SIM_CACHE_LINES * sizeof (uint64_t))
+#define LINES_SIZE  (SIM_ARENA_SIZE / SIM_LINE * sizeof (SimLine))
 
-  if (memory != MAP_FAILED)
-    return memory;
-  g_set_error (error, BENCH_ERROR, BENCH_ERROR_MACHINE,
-               "the simulator cannot have %zu MiB of address space; raise the limit (ulimit -v)",
-               size >> 20);
-
-  return NULL;
-}
+static char *memory; /* the arena, the lines, and the caches */
 
 bool
 sim_memory_init (GError **error)
 {
-  sim_engine.arena = map (SIM_ARENA_SIZE, error);
-  if (sim_engine.arena == NULL)
-    return false;
-  sim_engine.lines = map (SIM_ARENA_SIZE / SIM_LINE * sizeof *sim_engine.lines, error);
-  if (sim_engine.lines == NULL)
-    munmap (sim_engine.arena, SIM_ARENA_SIZE);
+  size_t size = SIM_ARENA_SIZE + LINES_SIZE + CACHES_SIZE;
 
-  return sim_engine.lines != NULL;
+  memory = mmap (NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                 -1, 0);
+  if (memory == MAP_FAILED)
+    {
+      g_set_error (error, BENCH_ERROR, BENCH_ERROR_MACHINE,
+                   "the simulator cannot have %zu MiB of address space: %s; raise the limit "
+                   "(ulimit -v)",
+                   size >> 20, g_strerror (errno));
+      return false;
+    }
+  /* Everything is used here and there; the pages of this program must not be what is measured. */
+  madvise (memory, size, MADV_HUGEPAGE);
+  sim_engine.arena = memory;
+  sim_engine.lines = (SimLine *) (memory + SIM_ARENA_SIZE);
+
+  return true;
 }
 
 void
 sim_memory_clear (void)
 {
-  munmap (sim_engine.arena, SIM_ARENA_SIZE);
-  munmap (sim_engine.lines, SIM_ARENA_SIZE / SIM_LINE * sizeof *sim_engine.lines);
+  munmap (memory, SIM_ARENA_SIZE + LINES_SIZE + CACHES_SIZE);
+}
+
+/* What a thread's processor knows of lines: nothing. */
+uint64_t *
+sim_memory_cache (unsigned thread)
+{
+  return (uint64_t *) (memory + SIM_ARENA_SIZE + LINES_SIZE) + (size_t) thread * SIM_CACHE_LINES;
 }
 
 /* Zeroed; it is given back with the run. NULL when there is none left. */
@@ -117,14 +125,14 @@ sim_access (const void *address, size_t size, SimAccess how)
 
   if (self == NULL)
     return;
-  sim_engine.counts.accesses++;
-  if (at >= SIM_ARENA_SIZE) /* its stack, or what never changes */
+  if (at >= SIM_ARENA_SIZE || sim_engine.is_free) /* its stack, or what never changes */
     {
       self->now += sim_engine.cost[SIM_COST_access];
       return;
     }
   if (self->now > sim_engine.horizon)
     sim_give_way ();
+  sim_engine.counts.accesses++;
   for (size_t i = at / SIM_LINE; i <= (at + size - 1) / SIM_LINE; i++)
     {
       SimLine *line = &sim_engine.lines[i];

@@ -135,8 +135,9 @@ explore_fence_heavy (const char *where)
   sim_engine.counts.heavy++;
   sim_engine.n_heavy++;
   sim_engine.current->n_heavy++;
-  sim_spend (sim_engine.cost[SIM_COST_heavy]
-             + (sim_engine.n_running - 1) * sim_engine.cost[SIM_COST_heavy_each]);
+  sim_pay (SIM_COST_heavy);
+  if (sim_engine.n_running > 2)
+    sim_spend ((sim_engine.n_running - 2) * sim_engine.cost[SIM_COST_heavy_each]);
 }
 
 void

@@ -194,10 +194,36 @@ typedef struct
 {
   SimLoad *load;
   const SimWorld *world;
+  bool drains; /* the end of the workers is timed, too */
+  guint64 n_left;
   uint64_t begun, last, drained;
 } Outside;
 
 static Outside outside_now;
+
+/* Adds what the workers count themselves, @times. */
+static void
+count_pool (guint64 times)
+{
+  const IrisPlaceQueues *queues = pool_now->owner;
+  SimCounts *counts = &sim_engine.counts;
+
+  for (guint i = 0; i < pool_now->n_workers; i++)
+    {
+      const IrisWorkerCounters *c = &pool_now->workers[i].counters;
+
+      counts->tries += times * iris_counter_get (&c->steal_tries);
+      counts->refused += times
+                         * (iris_counter_get (&c->refused_backlog)
+                            + iris_counter_get (&c->refused_size)
+                            + iris_counter_get (&c->refused_distance)
+                            + iris_counter_get (&c->refused_apart));
+      counts->parks += times * iris_counter_get (&c->parks);
+      counts->wakes += times * iris_counter_get (&c->wakes);
+    }
+  for (guint i = 0; i < queues->n_places; i++)
+    counts->messages += times * iris_counter_get (&queues->queues[i].hinted);
+}
 
 static void
 world_queue (gpointer self, IrisCallback func, gpointer data, gint place)
@@ -211,6 +237,11 @@ world_work (gpointer self, gdouble nanoseconds)
 {
   sim_spend ((uint64_t) (nanoseconds * 1000));
   outside_now.last = MAX (outside_now.last, sim_engine.current->now);
+  if (--outside_now.n_left == 0 && !outside_now.drains)
+    {
+      sim_engine.is_free = true;
+      count_pool (1);
+    }
 }
 
 static void
@@ -230,13 +261,18 @@ outside_body (void *data)
 {
   Outside *self = data;
 
+  sim_engine.is_free = true;
   iris_worker_pool_start (pool_now);
   sim_settle ();
   memset (&sim_engine.counts, 0, sizeof sim_engine.counts);
+  count_pool ((guint64) -1);
+  sim_engine.is_free = false;
   self->begun = self->last = sim_engine.current->now;
   sim_load_start (self->load, self->world);
   iris_worker_pool_shutdown (pool_now, IRIS_SHUTDOWN_DRAIN);
   self->drained = sim_engine.current->now;
+  if (self->drains)
+    count_pool (1);
 }
 
 static void
@@ -280,27 +316,6 @@ make_pool (const SimPolicy *policy, const IrisStealRules *rules)
 }
 
 static void
-read_counts (SimCounts *counts)
-{
-  const IrisPlaceQueues *queues = pool_now->owner;
-
-  *counts = sim_engine.counts;
-  for (guint i = 0; i < pool_now->n_workers; i++)
-    {
-      const IrisWorkerCounters *c = &pool_now->workers[i].counters;
-
-      counts->tries += iris_counter_get (&c->steal_tries);
-      counts->refused += iris_counter_get (&c->refused_backlog) + iris_counter_get (&c->refused_size)
-                         + iris_counter_get (&c->refused_distance)
-                         + iris_counter_get (&c->refused_apart);
-      counts->parks += iris_counter_get (&c->parks);
-      counts->wakes += iris_counter_get (&c->wakes);
-    }
-  for (guint i = 0; i < queues->n_places; i++)
-    counts->messages += iris_counter_get (&queues->queues[i].hinted);
-}
-
-static void
 prepare (const SimSetup *setup, const IrisStealRules *rules)
 {
   idle_sets = known_sets = NULL;
@@ -337,16 +352,21 @@ sim_run (const SimSetup *setup, SimLoad *load, SimOutcome *outcome, GError **err
       prepare (setup, &rules);
       here.n_places = pool_now->n_places;
       here.self = pool_now;
-      outside_now = (Outside){ load, &here, 0, 0, 0 };
+      outside_now = (Outside){ .load = load,
+                               .world = &here,
+                               .drains = setup->drains,
+                               .n_left = sim_load_n_items (load) };
       sim_fiber_new (0, outside_body, &outside_now);
       good = sim_engine_run ();
       if (!good)
         g_set_error_literal (error, BENCH_ERROR, BENCH_ERROR_RESULT,
                              "the simulated workers wait for ever; this is a defect of the pool or "
                              "of the simulator");
-      read_counts (&outcome->counts);
+      outcome->counts = sim_engine.counts;
       outcome->last = (gdouble) (outside_now.last - outside_now.begun) / 1e12;
-      outcome->drained = (gdouble) (outside_now.drained - outside_now.begun) / 1e12;
+      outcome->drained = setup->drains
+                             ? (gdouble) (outside_now.drained - outside_now.begun) / 1e12
+                             : outcome->last;
       if (good)
         iris_worker_pool_free (pool_now);
       sim_data_clear ();

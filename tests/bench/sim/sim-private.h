@@ -43,6 +43,8 @@
 #define SIM_ARENA_SIZE ((size_t) 4 << 30)
 #define SIM_LINE       64
 
+#define SIM_MAX_PROCESSORS 16384
+
 #define SIM_MAX_LOCALS 4
 #define SIM_LOCAL_SIZE 64 /* all thread-local variables together */
 
@@ -88,6 +90,7 @@ typedef struct
 typedef struct
 {
   SimFiber *current; /* NULL: the run is being set up */
+  bool is_free;      /* memory costs nothing, and nothing is counted: before and behind what is timed */
   uint64_t horizon;  /* the current one gives way when its clock is behind this */
   char *arena;
   size_t used;
@@ -117,6 +120,7 @@ void sim_spend (uint64_t picoseconds);
 /* sim-memory.c */
 bool sim_memory_init (GError **error);
 void sim_memory_clear (void);
+uint64_t *sim_memory_cache (unsigned thread);
 void *sim_allocate (size_t align, size_t size);
 void sim_access (const void *address, size_t size, SimAccess how);
 

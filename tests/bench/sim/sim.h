@@ -40,8 +40,8 @@ const char *sim_level_name (SimLevel level);
   _ (sleep, "falling asleep on a futex")                                    \
   _ (wake_call, "waking another thread, for the waker")                     \
   _ (wake, "from being woken to running")                                   \
-  _ (heavy, "membarrier(), with no other processor at work")                \
-  _ (heavy_each, "and for each that is")                                    \
+  _ (heavy, "membarrier(), with another processor at work")                \
+  _ (heavy_each, "and for each further one")                                    \
   _ (interrupt, "membarrier(), for each that is interrupted")               \
   _ (read_core, "data from a core's own cache, bytes a nanosecond")         \
   _ (read_cache, "data from the shared cache")                              \
@@ -138,6 +138,11 @@ typedef struct
   const char *steal; /* for iris_steal_policy_parse() */
 } SimPolicy;
 
+/* The first is the library's own choice; the last has no name. */
+extern const SimPolicy sim_policies[];
+/* About @each items for each worker. */
+SimLoadSpec sim_load_for (SimLoadKind kind, guint n_workers, guint each);
+
 typedef struct
 {
   guint64 steals[SIM_N_LEVELS];
@@ -153,7 +158,7 @@ typedef struct
 typedef struct
 {
   gdouble last;    /* seconds until the last item had run */
-  gdouble drained; /* until the workers had ended, too */
+  gdouble drained; /* until the workers had ended, if that was simulated */
   SimCounts counts;
 } SimOutcome;
 
@@ -164,11 +169,13 @@ typedef struct
   const SimPolicy *policy;
   guint n_workers; /* 0: one for each processor */
   guint64 seed;
+  gboolean drains; /* what comes behind the last item is simulated, too */
 } SimSetup;
 
 /* One run at a time in a process. */
 gboolean sim_run (const SimSetup *setup, SimLoad *load, SimOutcome *outcome, GError **error);
 /* The same load on a real scheduler; its counts are the steals alone, all of one level. */
+void sim_real_touch (gdouble *numbers, gsize n, gboolean writes);
 gboolean
 sim_run_really (const SimPolicy *policy, guint n_workers, SimLoad *load, SimOutcome *outcome, GError **error);
 

@@ -55,6 +55,12 @@ typedef struct
   gboolean (*check) (const BenchOptions *options, GError **error);
 } BenchWorkload;
 
+#ifdef HAVE_SIM
+#define BENCH_SIMULATED(ROW) ROW (sizes) ROW (simulated)
+#else
+#define BENCH_SIMULATED(ROW)
+#endif
+
 /* In the order in which they are listed and run. */
 #define BENCH_WORKLOADS(ROW) \
   ROW (recursive)            \
@@ -74,6 +80,7 @@ typedef struct
   ROW (ring)                 \
   ROW (coordinate)           \
   ROW (queues)               \
+  BENCH_SIMULATED (ROW)      \
   ROW (daemon)               \
   ROW (backlog)
 
