@@ -94,7 +94,7 @@ least (Shared *shared, void (*call) (Shared *), guint n)
 
 /* Bytes a nanosecond. */
 static gdouble
-read_fastest (gsize size)
+touch_fastest (gsize size, gboolean writes)
 {
   gsize n = size / sizeof (gdouble);
   g_autofree gdouble *numbers = g_new0 (gdouble, n);
@@ -106,7 +106,7 @@ read_fastest (gsize size)
     {
       gint64 begin = bench_now ();
 
-      sim_real_touch (numbers, n, FALSE);
+      sim_real_touch (numbers, n, writes);
       best = MIN (best, bench_now () - begin);
     }
 
@@ -311,26 +311,25 @@ sim_costs_measure (SimCosts *self, GError **error)
 {
   Shared shared = { 0 };
   gdouble *values = self->values;
-  gdouble usual_line;
 
   sim_costs_init (self);
-  usual_line = values[SIM_COST_line_cache];
   values[SIM_COST_rmw] = least (&shared, do_rmw, 1000);
   values[SIM_COST_pause] = least (&shared, do_pause, 1000);
   values[SIM_COST_clock] = least (&shared, do_clock, 1000);
   values[SIM_COST_yield] = least (&shared, do_yield, 10);
   values[SIM_COST_sleep] = least (&shared, do_sleep, 10);
-  values[SIM_COST_read_core] = read_fastest (MIB / 4);
-  values[SIM_COST_read_cache] = read_fastest (8 * MIB);
-  values[SIM_COST_read_near] = read_fastest (256 * MIB);
+  values[SIM_COST_read_core] = touch_fastest (MIB / 4, FALSE);
+  values[SIM_COST_read_cache] = touch_fastest (8 * MIB, FALSE);
+  values[SIM_COST_read_near] = touch_fastest (256 * MIB, FALSE);
   values[SIM_COST_read_far] = values[SIM_COST_read_near] / 2;
+  values[SIM_COST_writes] = values[SIM_COST_read_core] / touch_fastest (MIB / 4, TRUE);
   if (g_get_num_processors () > 1)
     {
       gdouble line = measure_line ();
 
-      values[SIM_COST_line_node] *= line / usual_line;
-      values[SIM_COST_line_far] *= line / usual_line;
       values[SIM_COST_line_cache] = line;
+      values[SIM_COST_line_node] = MAX (line, values[SIM_COST_line_node]);
+      values[SIM_COST_line_far] = MAX (line, values[SIM_COST_line_far]);
       measure_heavy (&values[SIM_COST_heavy], &values[SIM_COST_interrupt]);
       measure_wake (&values[SIM_COST_wake_call], &values[SIM_COST_wake]);
     }

@@ -11,7 +11,7 @@ print_costs (const SimCosts *costs)
 {
   for (guint i = 0; i < SIM_N_COSTS; i++)
     g_print ("%-12s %10.2f %-5s %s\n", sim_cost_name (i), costs->values[i],
-             i >= SIM_COST_read_core ? "B/ns" : "ns", sim_cost_meaning (i));
+             i < SIM_COST_read_core ? "ns" : i < SIM_COST_writes ? "B/ns" : "", sim_cost_meaning (i));
 }
 
 gboolean

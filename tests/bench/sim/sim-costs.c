@@ -2,13 +2,14 @@
  *
  * What things cost in a simulation: the usual values, and a file of them.
  *
- * The usual ones were measured by `iris-bench calibrate` on an AMD EPYC of the Zen 5 kind, two
- * cores of one shared cache in a virtual machine, but for these, which two cores cannot show:
- *   line_node, line_far  in the ratios 25 : 100 : 200 to line_cache that measurements of
- *                        latencies between cores of EPYCs show for the same shared cache, another
- *                        one of the socket, and another socket
- *   heavy_each           50 ns to send one more interrupt of a kernel that sends them one by one
- *   read_far             half of read_near, as firmware says of the next socket (distance 20)
+ * The usual ones are those of a machine like AMD's EPYC. What two processors of one can show was
+ * measured by `iris-bench calibrate` (Zen 5, in a virtual machine); the rest are assumptions:
+ *   line_cache, line_node, line_far  30, 120 and 240 ns: what measurements of latencies between
+ *                cores of EPYCs show, rounded, for the same shared cache, another one of the socket,
+ *                and another socket. The virtual machine had 105 ns between its two processors,
+ *                which may be of two caches.
+ *   heavy_each   50 ns to send one more interrupt, of a kernel that sends them one by one
+ *   read_far     half of read_near, as firmware says of the next socket (distance 20)
  */
 #include "tests/bench/sim/sim.h"
 
@@ -20,25 +21,26 @@ static const char *const names[] = { SIM_EACH_COST (COST_NAME) };
 static const char *const meanings[] = { SIM_EACH_COST (COST_MEANING) };
 
 static const SimCosts usual = { {
-    [SIM_COST_access] = 0.25,
-    [SIM_COST_rmw] = 4,
+    [SIM_COST_access] = 0.14,
+    [SIM_COST_rmw] = 5,
     [SIM_COST_line_core] = 4,
     [SIM_COST_line_cache] = 30,
     [SIM_COST_line_node] = 120,
     [SIM_COST_line_far] = 240,
-    [SIM_COST_pause] = 10,
-    [SIM_COST_clock] = 25,
-    [SIM_COST_yield] = 300,
-    [SIM_COST_sleep] = 1000,
-    [SIM_COST_wake_call] = 1500,
-    [SIM_COST_wake] = 10000,
-    [SIM_COST_heavy] = 300,
+    [SIM_COST_pause] = 25,
+    [SIM_COST_clock] = 23,
+    [SIM_COST_yield] = 480,
+    [SIM_COST_sleep] = 240,
+    [SIM_COST_wake_call] = 2500,
+    [SIM_COST_wake] = 3000,
+    [SIM_COST_heavy] = 400,
     [SIM_COST_heavy_each] = 50,
-    [SIM_COST_interrupt] = 1000,
+    [SIM_COST_interrupt] = 220,
     [SIM_COST_read_core] = 60,
-    [SIM_COST_read_cache] = 30,
-    [SIM_COST_read_near] = 15,
-    [SIM_COST_read_far] = 7.5,
+    [SIM_COST_read_cache] = 60,
+    [SIM_COST_read_near] = 9,
+    [SIM_COST_read_far] = 4.5,
+    [SIM_COST_writes] = 2.5,
 } };
 
 const char *

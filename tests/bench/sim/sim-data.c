@@ -92,6 +92,7 @@ sim_data_touch (guint region, gboolean writes)
   Region *self = &regions[region];
   guint node = machine->node[processor] + 1u;
   SimCost from;
+  gdouble time;
 
   /* What other fibers do with it before now comes first. */
   sim_give_way ();
@@ -104,7 +105,10 @@ sim_data_touch (guint region, gboolean writes)
   else
     from = self->home == node ? SIM_COST_read_near : SIM_COST_read_far;
   /* Bytes divided by thousandths of a byte a nanosecond make microseconds. */
-  sim_spend ((uint64_t) ((gdouble) size / (gdouble) sim_engine.cost[from] * 1e6));
+  time = (gdouble) size / (gdouble) sim_engine.cost[from] * 1e6;
+  if (writes)
+    time *= (gdouble) sim_engine.cost[SIM_COST_writes] / 1e3;
+  sim_spend ((uint64_t) time);
   if (writes)
     self->version++;
   cache_take (own, core_room, region);

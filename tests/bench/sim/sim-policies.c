@@ -45,7 +45,7 @@ sim_load_for (SimLoadKind kind, guint n_workers, guint each)
                             .hints = TRUE };
     default:
       return (SimLoadSpec){ .kind = kind,
-                            .each = MAX (each / 2, 2),
+                            .each = MAX (each / 10, 2),
                             .n_regions = 2 * n_workers,
                             .region = 400 << 10,
                             .grain = 1000,

@@ -46,7 +46,8 @@ const char *sim_level_name (SimLevel level);
   _ (read_core, "data from a core's own cache, bytes a nanosecond")         \
   _ (read_cache, "data from the shared cache")                              \
   _ (read_near, "data from memory of the node")                             \
-  _ (read_far, "data from another node or its caches")
+  _ (read_far, "data from another node or its caches")                      \
+  _ (writes, "how many times as long it takes to write them, too")
 
 #define SIM_COST_NAME(name, what) SIM_COST_##name,
 typedef enum

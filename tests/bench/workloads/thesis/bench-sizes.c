@@ -208,8 +208,8 @@ static void
 add_twins (BenchResult *result, const SimCosts *costs, const SimLoadSpec *spec, guint n_workers)
 {
   const Twin twin = { *spec, n_workers, costs };
-  g_autofree char *load = g_strdup_printf ("%s, %u worker%s", sim_load_name (spec->kind), n_workers,
-                                           n_workers > 1 ? "s" : "");
+  g_autofree char *load = g_strdup_printf ("%s, %g µs, %u worker%s", sim_load_name (spec->kind),
+                                           spec->grain / 1000, n_workers, n_workers > 1 ? "s" : "");
   g_autofree char *steals = g_strdup_printf ("%s: steals", load);
   BenchCase what = { .load = load,
                      .second = n_workers > 1 ? steals : NULL,
