@@ -15,6 +15,13 @@
 #define CACHES_SIZE ((SIM_MAX_PROCESSORS + (size_t) 1) * SIM_CACHE_LINES * sizeof (uint64_t))
 #define LINES_SIZE  (SIM_ARENA_SIZE / SIM_LINE * sizeof (SimLine))
 
+/* A line that was fetched for a read-modify-write stays for the time of so many: a swap that fails
+ * is tried again, with the value that it found, before the line is gone. */
+#define HELD 4
+
+/* Lines that a processor may wait for without standing still. */
+#define STORE_BUFFER 8
+
 static char *memory; /* the arena, the lines, and the caches */
 
 bool
@@ -98,7 +105,11 @@ write_line (SimFiber *self, SimLine *line, uint64_t *known, uint64_t tag, SimAcc
   SimLevel level, other;
   uint64_t arrives;
 
-  if (G_LIKELY (*known == tag && line->owner == self->processor + 1 && line->reader == 0))
+  /* A store to a line that an earlier one has asked for joins that in the store buffer. */
+  if (G_LIKELY (line->owner == self->processor + 1
+                && ((*known == tag && line->reader == 0)
+                    || (how == SIM_STORE && line->free_at > self->now)))
+      || (line == self->held && self->now < self->held_until))
     {
       self->now += own;
       return;
@@ -113,7 +124,15 @@ write_line (SimFiber *self, SimLine *line, uint64_t *known, uint64_t tag, SimAcc
   line->owner = (uint16_t) (self->processor + 1);
   line->reader = 0;
   *known = (tag & ~(uint64_t) UINT32_MAX) | line->version;
-  self->now = how == SIM_STORE ? self->now + own : arrives + own;
+  if (how == SIM_RMW)
+    {
+      self->now = arrives;
+      self->held = line;
+      self->held_until = arrives + HELD * own;
+    }
+  else if (arrives > self->now + STORE_BUFFER * sim_engine.line_cost[level])
+    self->now = arrives - STORE_BUFFER * sim_engine.line_cost[level];
+  self->now += own;
 }
 
 /* What it costs the current fiber, which gives way first if others are behind. */
@@ -144,6 +163,9 @@ sim_access (const void *address, size_t size, SimAccess how)
       else
         write_line (self, line, known, tag, how);
     }
+  /* It takes place when the line has come. */
+  if (self->now > sim_engine.horizon)
+    sim_give_way ();
 }
 
 /* --- what the compiler calls in front of a plain access ----------------------------------------- */

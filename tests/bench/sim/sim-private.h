@@ -56,6 +56,7 @@ typedef enum
 } SimAccess;
 
 typedef struct SimFiber SimFiber;
+typedef struct SimLine SimLine;
 
 struct SimFiber
 {
@@ -69,6 +70,8 @@ struct SimFiber
   const void *waits_for; /* futex, lock or thread */
   SimFiber *next_waiting;
   uint64_t n_heavy; /* heavy fences that it knows of */
+  const SimLine *held; /* fetched for a read-modify-write */
+  uint64_t held_until;
   uint64_t *cache;  /* line + 1 and version, by line */
   void (*body) (void *data);
   void *data;
@@ -79,13 +82,13 @@ struct SimFiber
   void *specific[4];
 };
 
-typedef struct
+struct SimLine
 {
   uint64_t free_at;
   uint32_t version;
   uint16_t owner;  /* its processor + 1; 0: none */
   uint16_t reader; /* the last one of another processor + 1; 0: none since the last write */
-} SimLine;
+};
 
 typedef struct
 {
