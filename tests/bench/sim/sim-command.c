@@ -40,6 +40,54 @@ print_outcome (const char *load, const SimPolicy *policy, const SimOutcome *outc
            c->refused, c->messages, moved, c->parks, c->wakes, took);
 }
 
+static gboolean
+is_load (const char *name)
+{
+  for (guint kind = 0; kind < SIM_N_LOADS; kind++)
+    if (g_str_equal (sim_load_name (kind), name))
+      return TRUE;
+
+  return FALSE;
+}
+
+/* Whether --only names it, or none of its sort. */
+static gboolean
+is_chosen (char **only, const char *name, gboolean is_a_load)
+{
+  gboolean names_any = FALSE;
+
+  for (guint i = 0; only != NULL && only[i] != NULL; i++)
+    {
+      if (g_str_equal (only[i], name))
+        return TRUE;
+      names_any |= is_load (only[i]) == is_a_load;
+    }
+
+  return !names_any;
+}
+
+static gboolean
+check_chosen (char **only, GError **error)
+{
+  for (guint i = 0; only != NULL && only[i] != NULL; i++)
+    {
+      gboolean is_known = is_load (only[i]);
+
+      for (const SimPolicy *policy = sim_policies; policy->name != NULL; policy++)
+        is_known |= g_str_equal (policy->name, only[i]);
+      if (!is_known)
+        {
+          g_set_error (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
+                       "--only: sim has no load and no policy “%s”; iris-bench sim without --only "
+                       "shows all",
+                       only[i]);
+          return FALSE;
+        }
+    }
+
+  return TRUE;
+}
+
 /* Every load with every policy on one machine. */
 gboolean
 sim_command_run (const char *description, const char *costs_file, char **only, guint64 seed, GError **error)
@@ -49,7 +97,8 @@ sim_command_run (const char *description, const char *costs_file, char **only, g
   guint n;
 
   sim_costs_init (&costs);
-  if (machine == NULL || (costs_file != NULL && !sim_costs_load (&costs, costs_file, error)))
+  if (machine == NULL || !check_chosen (only, error)
+      || (costs_file != NULL && !sim_costs_load (&costs, costs_file, error)))
     return FALSE;
   n = sim_machine_n_processors (machine);
   g_print ("%u workers; items stolen by distance, places refused, items put into the inbox of\n"
@@ -66,8 +115,7 @@ sim_command_run (const char *description, const char *costs_file, char **only, g
         SimOutcome outcome;
         gint64 begin = bench_now ();
 
-        if (only != NULL && !g_strv_contains ((const char *const *) only, policy->name)
-            && !g_strv_contains ((const char *const *) only, sim_load_name (kind)))
+        if (!is_chosen (only, sim_load_name (kind), TRUE) || !is_chosen (only, policy->name, FALSE))
           continue;
         if (!sim_run (&setup, load, &outcome, error))
           return FALSE;

@@ -80,6 +80,10 @@ typedef struct
   ROW (ring)                 \
   ROW (coordinate)           \
   ROW (queues)               \
+  ROW (refused)              \
+  ROW (contention)           \
+  ROW (footprint)            \
+  ROW (data)                 \
   BENCH_SIMULATED (ROW)      \
   ROW (daemon)               \
   ROW (backlog)
