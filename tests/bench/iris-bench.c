@@ -365,7 +365,7 @@ parse (Arguments *a, int *argc, char ***argv, GError **error)
     { "producers", 0, 0, G_OPTION_ARG_INT, &a->producers, "external: threads outside (1 and 4)",
       "N" },
     { "work", 0, 0, G_OPTION_ARG_DOUBLE, &a->work, "imbalance: work in an item (200)", "US" },
-    { "size", 0, 0, G_OPTION_ARG_INT, &a->size, "The number of fib; edge of jacobi, lud, heat",
+    { "size", 0, 0, G_OPTION_ARG_INT, &a->size, "fib: number; grids: edge; sizes: most workers",
       "N" },
     { "steps", 0, 0, G_OPTION_ARG_INT, &a->steps, "jacobi, heat: sweeps (100)", "N" },
     { "tile", 0, 0, G_OPTION_ARG_INT, &a->tile, "Rows of jacobi, edge of lud, planes of heat",

@@ -73,6 +73,13 @@ bench_choose (const BenchOptions *options, guint chosen, guint usual, guint leas
   return chosen != 0 ? MAX (chosen, least) : (guint) CLAMP (scaled, least, 1e9);
 }
 
+/* Whether a run is only to show that results are right. */
+static inline gboolean
+bench_is_quick (const BenchOptions *options)
+{
+  return options->quick || options->scale < 0.1;
+}
+
 /* Whether every name of --only is among these, of a workload. */
 gboolean bench_check_chosen (const BenchOptions *options,
                              const char *of,

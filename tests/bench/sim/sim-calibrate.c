@@ -238,7 +238,8 @@ measure_wake (gdouble *call, gdouble *wake)
       gdouble called, woken;
       gint64 begin;
 
-      g_usleep (200);
+      if (!bench_wait_asleep (NULL, NULL, NULL))
+        break;
       atomic_store_explicit (&shared.word, 1, memory_order_release);
       begin = bench_now ();
       if (syscall (SYS_futex, &shared.word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0) != 1)
@@ -264,11 +265,16 @@ measure_wake (gdouble *call, gdouble *wake)
 
 /* --- an access -------------------------------------------------------------------------------- */
 
-static const SimPolicy usual = { "usual",         "core", IRIS_LAYOUT_WORKERS, IRIS_DEQUE_SPLIT,
-                                 IRIS_DEAL_OWN, "distance" };
+static const SimPolicy usual = { "usual",          "core",        IRIS_LAYOUT_WORKERS,
+                                 IRIS_DEQUE_SPLIT, IRIS_DEAL_OWN, "distance" };
 
 static gboolean
-simulate (const SimMachine *machine, SimCosts costs, gdouble access, SimLoad *load, gdouble *seconds, GError **error)
+simulate (const SimMachine *machine,
+          SimCosts costs,
+          gdouble access,
+          SimLoad *load,
+          gdouble *seconds,
+          GError **error)
 {
   const SimSetup setup = { machine, &costs, &usual, 1, 1, TRUE };
   SimOutcome outcome;

@@ -11,7 +11,10 @@ print_costs (const SimCosts *costs)
 {
   for (guint i = 0; i < SIM_N_COSTS; i++)
     g_print ("%-12s %10.2f %-5s %s\n", sim_cost_name (i), costs->values[i],
-             i < SIM_COST_read_core ? "ns" : i < SIM_COST_writes ? "B/ns" : "", sim_cost_meaning (i));
+             i < SIM_COST_read_core ? "ns"
+             : i < SIM_COST_writes  ? "B/ns"
+                                    : "",
+             sim_cost_meaning (i));
 }
 
 gboolean
@@ -90,7 +93,11 @@ check_chosen (char **only, GError **error)
 
 /* Every load with every policy on one machine. */
 gboolean
-sim_command_run (const char *description, const char *costs_file, char **only, guint64 seed, GError **error)
+sim_command_run (const char *description,
+                 const char *costs_file,
+                 char **only,
+                 guint64 seed,
+                 GError **error)
 {
   g_autoptr (SimMachine) machine = sim_machine_new (description, error);
   SimCosts costs;
@@ -104,14 +111,16 @@ sim_command_run (const char *description, const char *costs_file, char **only, g
   g_print ("%u workers; items stolen by distance, places refused, items put into the inbox of\n"
            "another place, lines of memory that moved, parks, wakes, seconds to simulate\n\n"
            "%-10s %-12s %12s  %9s %9s %9s %9s %9s %9s %9s %9s %9s %8s\n",
-           n, "load", "policy", "until last", "core", "cache", "node", "machine", "refused", "messages", "lines",
-           "parks", "wakes", "took");
+           n, "load", "policy", "until last", "core", "cache", "node", "machine", "refused",
+           "messages", "lines", "parks", "wakes", "took");
   for (guint kind = 0; kind < SIM_N_LOADS; kind++)
     for (const SimPolicy *policy = sim_policies; policy->name != NULL; policy++)
       {
         const SimLoadSpec spec = sim_load_for (kind, n, 40);
         g_autoptr (SimLoad) load = sim_load_new (&spec);
-        const SimSetup setup = { .machine = machine, .costs = &costs, .policy = policy, .seed = seed };
+        const SimSetup setup = {
+          .machine = machine, .costs = &costs, .policy = policy, .seed = seed
+        };
         SimOutcome outcome;
         gint64 begin = bench_now ();
 

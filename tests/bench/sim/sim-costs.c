@@ -5,11 +5,10 @@
  * The usual ones are those of a machine like AMD's EPYC. What two processors of one can show was
  * measured by `iris-bench calibrate` (Zen 5, in a virtual machine); the rest are assumptions:
  *   line_cache, line_node, line_far  30, 120 and 240 ns: what measurements of latencies between
- *                cores of EPYCs show, rounded, for the same shared cache, another one of the socket,
- *                and another socket. The virtual machine had 105 ns between its two processors,
- *                which may be of two caches.
- *   heavy_each   50 ns to send one more interrupt, of a kernel that sends them one by one
- *   read_far     half of read_near, as firmware says of the next socket (distance 20)
+ *                cores of EPYCs show, rounded, for the same shared cache, another one of the
+ * socket, and another socket. The virtual machine had 105 ns between its two processors, which may
+ * be of two caches. heavy_each   50 ns to send one more interrupt, of a kernel that sends them one
+ * by one read_far     half of read_near, as firmware says of the next socket (distance 20)
  */
 #include "tests/bench/sim/sim.h"
 
@@ -21,26 +20,13 @@ static const char *const names[] = { SIM_EACH_COST (COST_NAME) };
 static const char *const meanings[] = { SIM_EACH_COST (COST_MEANING) };
 
 static const SimCosts usual = { {
-    [SIM_COST_access] = 0.14,
-    [SIM_COST_rmw] = 5,
-    [SIM_COST_line_core] = 4,
-    [SIM_COST_line_cache] = 30,
-    [SIM_COST_line_node] = 120,
-    [SIM_COST_line_far] = 240,
-    [SIM_COST_pause] = 25,
-    [SIM_COST_clock] = 23,
-    [SIM_COST_yield] = 480,
-    [SIM_COST_sleep] = 240,
-    [SIM_COST_wake_call] = 2500,
-    [SIM_COST_wake] = 3000,
-    [SIM_COST_heavy] = 400,
-    [SIM_COST_heavy_each] = 50,
-    [SIM_COST_interrupt] = 220,
-    [SIM_COST_read_core] = 60,
-    [SIM_COST_read_cache] = 60,
-    [SIM_COST_read_near] = 9,
-    [SIM_COST_read_far] = 4.5,
-    [SIM_COST_writes] = 2.5,
+    [SIM_COST_access] = 0.14,   [SIM_COST_rmw] = 5,          [SIM_COST_line_core] = 4,
+    [SIM_COST_line_cache] = 30, [SIM_COST_line_node] = 120,  [SIM_COST_line_far] = 240,
+    [SIM_COST_pause] = 25,      [SIM_COST_clock] = 23,       [SIM_COST_yield] = 480,
+    [SIM_COST_sleep] = 240,     [SIM_COST_wake_call] = 2500, [SIM_COST_wake] = 3000,
+    [SIM_COST_heavy] = 400,     [SIM_COST_heavy_each] = 50,  [SIM_COST_interrupt] = 220,
+    [SIM_COST_read_core] = 60,  [SIM_COST_read_cache] = 60,  [SIM_COST_read_near] = 9,
+    [SIM_COST_read_far] = 4.5,  [SIM_COST_writes] = 2.5,
 } };
 
 const char *
@@ -79,7 +65,8 @@ sim_costs_load (SimCosts *self, const char *file, GError **error)
 
       if (why == NULL && value >= 0 && value <= 1e9)
         self->values[i] = value;
-      else if (why == NULL || !g_error_matches (why, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_KEY_NOT_FOUND))
+      else if (why == NULL
+               || !g_error_matches (why, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_KEY_NOT_FOUND))
         {
           g_set_error (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
                        "%s: %s must be a number from 0 to 1e9; iris-bench calibrate writes such a "

@@ -162,8 +162,7 @@ end_wait (SimFiber *fiber)
   fiber->n_heavy = sim_engine.n_heavy;
 }
 
-static void __attribute__ ((noreturn))
-enter (SimFiber *fiber)
+static void __attribute__ ((noreturn)) enter (SimFiber *fiber)
 {
   sim_engine.current = fiber;
   end_wait (fiber);

@@ -15,9 +15,9 @@ struct _SimLoad
   SimLoadSpec spec;
   const SimWorld *world;
   guint64 n_items;
-  guint8 *ran;             /* by number */
-  guint64 sizes[MAX_FIB];  /* items of the tree of fib (i) */
-  guint32 *left;           /* jacobi: tiles of each sweep */
+  guint8 *ran;            /* by number */
+  guint64 sizes[MAX_FIB]; /* items of the tree of fib (i) */
+  guint32 *left;          /* jacobi: tiles of each sweep */
 };
 
 /* One load runs at a time; its items find it here. */
@@ -69,7 +69,8 @@ place_of (guint region)
   return (gint) ((guint64) region * now->world->n_places / now->spec.n_regions);
 }
 
-/* --- recursive and imbalance ------------------------------------------------------------------- */
+/* --- recursive and imbalance -------------------------------------------------------------------
+ */
 
 static void
 leaf_run (gpointer data)

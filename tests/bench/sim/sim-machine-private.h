@@ -28,10 +28,8 @@ typedef struct
   gpointer distances;
 } SimPlaces;
 
-SimPlaces *sim_places_new (const SimMachine *machine,
-                           const char *level,
-                           guint n_workers,
-                           GError **error);
+SimPlaces *
+sim_places_new (const SimMachine *machine, const char *level, guint n_workers, GError **error);
 void sim_places_free (SimPlaces *self);
 guint sim_places_distance (const SimPlaces *self, guint a, guint b);
 

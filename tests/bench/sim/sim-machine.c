@@ -40,7 +40,8 @@ sim_machine_new (const char *description, GError **error)
   if (hwloc_topology_init (&self->hwloc) != 0
       || hwloc_topology_set_synthetic (self->hwloc, description) != 0
       || hwloc_topology_load (self->hwloc) != 0
-      || (self->n = (guint) hwloc_get_nbobjs_by_type (self->hwloc, HWLOC_OBJ_PU)) > SIM_MAX_PROCESSORS)
+      || (self->n = (guint) hwloc_get_nbobjs_by_type (self->hwloc, HWLOC_OBJ_PU))
+             > SIM_MAX_PROCESSORS)
     {
       g_set_error (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
                    "“%s” is no machine of up to %d processors; describe one as hwloc does: "

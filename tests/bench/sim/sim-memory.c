@@ -168,7 +168,8 @@ sim_access (const void *address, size_t size, SimAccess how)
     sim_give_way ();
 }
 
-/* --- what the compiler calls in front of a plain access ----------------------------------------- */
+/* --- what the compiler calls in front of a plain access -----------------------------------------
+ */
 
 #define PLAIN_ACCESS(name, size, how) \
   void name (void *address);          \

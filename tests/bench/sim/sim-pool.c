@@ -352,10 +352,9 @@ sim_run (const SimSetup *setup, SimLoad *load, SimOutcome *outcome, GError **err
       prepare (setup, &rules);
       here.n_places = pool_now->n_places;
       here.self = pool_now;
-      outside_now = (Outside){ .load = load,
-                               .world = &here,
-                               .drains = setup->drains,
-                               .n_left = sim_load_n_items (load) };
+      outside_now = (Outside){
+        .load = load, .world = &here, .drains = setup->drains, .n_left = sim_load_n_items (load)
+      };
       sim_fiber_new (0, outside_body, &outside_now);
       good = sim_engine_run ();
       if (!good)
@@ -364,9 +363,8 @@ sim_run (const SimSetup *setup, SimLoad *load, SimOutcome *outcome, GError **err
                              "of the simulator");
       outcome->counts = sim_engine.counts;
       outcome->last = (gdouble) (outside_now.last - outside_now.begun) / 1e12;
-      outcome->drained = setup->drains
-                             ? (gdouble) (outside_now.drained - outside_now.begun) / 1e12
-                             : outcome->last;
+      outcome->drained = setup->drains ? (gdouble) (outside_now.drained - outside_now.begun) / 1e12
+                                       : outcome->last;
       if (good)
         iris_worker_pool_free (pool_now);
       sim_data_clear ();

@@ -34,16 +34,16 @@
 #undef iris_cpu_relax
 #define iris_cpu_relax()                          sim_pay (SIM_COST_pause)
 #define g_get_monotonic_time()                    (sim_clock_ns () / 1000)
-#define g_thread_new(name, func, data)            sim_thread_new (func, data)
-#define g_thread_try_new(name, func, data, error) sim_thread_new (func, data)
+#define g_thread_new(name, func, data)            ((void) (name), sim_thread_new (func, data))
+#define g_thread_try_new(name, func, data, error) ((void) (name), sim_thread_new (func, data))
 #define g_thread_join(thread)                     sim_thread_join (thread)
 #define gettid()                                  1
 #undef pthread_cond_init
-#define pthread_cond_init(cond, attr)             ((void) (cond))
-#define pthread_cond_destroy(cond)                ((void) (cond))
-#define pthread_cond_broadcast(cond)              ((void) (cond))
-#define pthread_cond_wait(cond, lock)             sim_cond_wait (lock)
-#define pthread_atfork(prepare, parent, child)    ((void) (child), 0)
+#define pthread_cond_init(cond, attr)          ((void) (cond))
+#define pthread_cond_destroy(cond)             ((void) (cond))
+#define pthread_cond_broadcast(cond)           ((void) (cond))
+#define pthread_cond_wait(cond, lock)          sim_cond_wait (lock)
+#define pthread_atfork(prepare, parent, child) ((void) (child), 0)
 #undef g_object_ref
 #define g_object_ref(object) (object)
 #undef g_object_unref

@@ -69,10 +69,10 @@ struct SimFiber
   bool was_woken;        /* not by the end of its time */
   const void *waits_for; /* futex, lock or thread */
   SimFiber *next_waiting;
-  uint64_t n_heavy; /* heavy fences that it knows of */
+  uint64_t n_heavy;    /* heavy fences that it knows of */
   const SimLine *held; /* fetched for a read-modify-write */
   uint64_t held_until;
-  uint64_t *cache;  /* line + 1 and version, by line */
+  uint64_t *cache; /* line + 1 and version, by line */
   void (*body) (void *data);
   void *data;
   char *stack;
@@ -93,8 +93,8 @@ struct SimLine
 typedef struct
 {
   SimFiber *current; /* NULL: the run is being set up */
-  bool is_free;      /* memory costs nothing, and nothing is counted: before and behind what is timed */
-  uint64_t horizon;  /* the current one gives way when its clock is behind this */
+  bool is_free; /* memory costs nothing, and nothing is counted: before and behind what is timed */
+  uint64_t horizon; /* the current one gives way when its clock is behind this */
   char *arena;
   size_t used;
   SimLine *lines;

@@ -110,8 +110,7 @@ sim_run_really (const SimPolicy *policy,
                 GError **error)
 {
   Real real = { 0 };
-  const SimWorld world = { n_workers, real_queue,      real_work,
-                           real_touch, real_count_down, &real };
+  const SimWorld world = { n_workers, real_queue, real_work, real_touch, real_count_down, &real };
   g_autoptr (IrisPlaces) places = iris_places_new_unbound (n_workers, 1);
   g_autoptr (IrisStealPolicy) steal = iris_steal_policy_parse (policy->steal, error);
   gboolean good;

@@ -27,26 +27,26 @@ const char *sim_level_name (SimLevel level);
 
 /* What things cost: nanoseconds, or bytes a nanosecond. `iris-bench calibrate` measures those that
  * this machine can show; the others are assumptions, which sim-costs.c gives a reason for. */
-#define SIM_EACH_COST(_)                                                    \
+#define SIM_EACH_COST(_)                                                     \
   _ (access, "an access to memory in its own cache, with what is around it") \
-  _ (rmw, "a read-modify-write of a line that it owns")                     \
-  _ (line_core, "a line from the next cache of its own")                    \
-  _ (line_cache, "a line from a processor on the same cache")               \
-  _ (line_node, "a line from another cache of the node")                    \
-  _ (line_far, "a line from another node")                                  \
-  _ (pause, "a pause of a loop that waits")                                 \
-  _ (clock, "a look at the clock")                                          \
-  _ (yield, "sched_yield()")                                                \
-  _ (sleep, "falling asleep on a futex")                                    \
-  _ (wake_call, "waking another thread, for the waker")                     \
-  _ (wake, "from being woken to running")                                   \
-  _ (heavy, "membarrier(), with another processor at work")                \
-  _ (heavy_each, "and for each further one")                                    \
-  _ (interrupt, "membarrier(), for each that is interrupted")               \
-  _ (read_core, "data from a core's own cache, bytes a nanosecond")         \
-  _ (read_cache, "data from the shared cache")                              \
-  _ (read_near, "data from memory of the node")                             \
-  _ (read_far, "data from another node or its caches")                      \
+  _ (rmw, "a read-modify-write of a line that it owns")                      \
+  _ (line_core, "a line from the next cache of its own")                     \
+  _ (line_cache, "a line from a processor on the same cache")                \
+  _ (line_node, "a line from another cache of the node")                     \
+  _ (line_far, "a line from another node")                                   \
+  _ (pause, "a pause of a loop that waits")                                  \
+  _ (clock, "a look at the clock")                                           \
+  _ (yield, "sched_yield()")                                                 \
+  _ (sleep, "falling asleep on a futex")                                     \
+  _ (wake_call, "waking another thread, for the waker")                      \
+  _ (wake, "from being woken to running")                                    \
+  _ (heavy, "membarrier(), with another processor at work")                  \
+  _ (heavy_each, "and for each further one")                                 \
+  _ (interrupt, "membarrier(), for each that is interrupted")                \
+  _ (read_core, "data from a core's own cache, bytes a nanosecond")          \
+  _ (read_cache, "data from the shared cache")                               \
+  _ (read_near, "data from memory of the node")                              \
+  _ (read_far, "data from another node or its caches")                       \
   _ (writes, "how many times as long it takes to write them, too")
 
 #define SIM_COST_NAME(name, what) SIM_COST_##name,
@@ -177,7 +177,10 @@ typedef struct
 gboolean sim_run (const SimSetup *setup, SimLoad *load, SimOutcome *outcome, GError **error);
 /* The same load on a real scheduler; its counts are the steals alone, all of one level. */
 void sim_real_touch (gdouble *numbers, gsize n, gboolean writes);
-gboolean
-sim_run_really (const SimPolicy *policy, guint n_workers, SimLoad *load, SimOutcome *outcome, GError **error);
+gboolean sim_run_really (const SimPolicy *policy,
+                         guint n_workers,
+                         SimLoad *load,
+                         SimOutcome *outcome,
+                         GError **error);
 
 G_END_DECLS

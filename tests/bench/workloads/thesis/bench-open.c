@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SOURCE "Th. Weibel, An Advanced Scheduler for Intervals, ETH Zürich 2010, open questions"
+#define SOURCE    "Th. Weibel, An Advanced Scheduler for Intervals, ETH Zürich 2010, open questions"
 #define LEFT_OPEN "none: the thesis left it open"
 
 /* Two series of each run: its time, and what its statistics say. */
@@ -95,7 +95,8 @@ add (BenchResult *result,
     bench_series_compare (shown, NULL, BENCH_NOT_COMPARED);
 }
 
-/* --- (c) counter-productive steals -------------------------------------------------------------- */
+/* --- (c) counter-productive steals --------------------------------------------------------------
+ */
 
 typedef struct
 {
@@ -156,7 +157,8 @@ plan_refused (BenchResult *result, const BenchOptions *options, GError **error)
     { "1000 items of 20 µs at a time", "1000 items of 20 µs: refused", 2, 1000, 20 },
   };
   /* Nothing is refused; what a move costs by default; as if it cost 10 and 100 times as much. */
-  static const char *const policies[] = { "nothing", "costly", "move-cost=2000", "move-cost=20000" };
+  static const char *const policies[] = { "nothing", "costly", "move-cost=2000",
+                                          "move-cost=20000" };
 
   bench_result_set_title (result, "(c) one worker makes a few items at a time: the others leave "
                                   "them, or steal; refused of all places with work that they met");
@@ -164,7 +166,8 @@ plan_refused (BenchResult *result, const BenchOptions *options, GError **error)
     for (guint j = 0; j < G_N_ELEMENTS (policies); j++)
       {
         const Open open = { .steal = policies[j],
-                            .n = options->quick ? MIN (loads[i].batches, 50) : loads[i].batches,
+                            .n = bench_is_quick (options) ? MIN (loads[i].batches, 50)
+                                                          : loads[i].batches,
                             .each = loads[i].each,
                             .work = bench_work_new (loads[i].microseconds) };
 
@@ -175,7 +178,8 @@ plan_refused (BenchResult *result, const BenchOptions *options, GError **error)
   return TRUE;
 }
 
-/* --- (d) other processes ------------------------------------------------------------------------ */
+/* --- (d) other processes ------------------------------------------------------------------------
+ */
 
 /* A process that only runs, until it is killed, or this one ends. */
 static pid_t
@@ -279,7 +283,7 @@ plan_contention (BenchResult *result, const BenchOptions *options, GError **erro
   for (guint each = 2; each <= 64; each *= 32)
     for (guint i = 0; i < G_N_ELEMENTS (contenders); i++)
       {
-        guint n_items = options->quick ? 200 : 5000 * options->workers;
+        guint n_items = bench_is_quick (options) ? 200 : 5000 * options->workers;
         const Open open = { .steal = "distance",
                             .contention = contenders[i].contention,
                             .one_place = TRUE,
@@ -298,7 +302,8 @@ plan_contention (BenchResult *result, const BenchOptions *options, GError **erro
   return TRUE;
 }
 
-/* --- (f) footprints, and (b) data with the work ------------------------------------------------- */
+/* --- (f) footprints, and (b) data with the work -------------------------------------------------
+ */
 
 static guint64
 sweep (guint64 *words, gsize n)
@@ -325,8 +330,7 @@ typedef struct
   guint64 footprint;
 } Chain;
 
-static void
-chain_queue (Chain *self);
+static void chain_queue (Chain *self);
 
 static void
 chain_run (gpointer data)
@@ -342,8 +346,8 @@ chain_run (gpointer data)
 static void
 chain_queue (Chain *self)
 {
-  iris_scheduler_queue_sized (self->scheduler, self->place, self->flags, self->footprint,
-                              chain_run, self, NULL);
+  iris_scheduler_queue_sized (self->scheduler, self->place, self->flags, self->footprint, chain_run,
+                              self, NULL);
 }
 
 static gboolean
@@ -436,7 +440,7 @@ plan_footprint (BenchResult *result, const BenchOptions *options, GError **error
       {
         const Open open = { .steal = "distance",
                             .n = a_worker * options->workers,
-                            .each = options->quick ? 20 : 100,
+                            .each = bench_is_quick (options) ? 20 : 100,
                             .bytes = bytes,
                             .how = how };
         g_autofree char *load = g_strdup_printf ("%u array%s a worker", a_worker,
@@ -534,14 +538,15 @@ plan_data (BenchResult *result, const BenchOptions *options, GError **error)
 {
   static const char *const names[] = { "one thread", "first touch", "place memory" };
 
-  bench_result_set_title (result, "(b) data of 64 MiB a place, swept by strict items of that place, "
-                                  "where one thread wrote it first, its own place did, or its "
-                                  "memory was bound; and making the data");
+  bench_result_set_title (result,
+                          "(b) data of 64 MiB a place, swept by strict items of that place, "
+                          "where one thread wrote it first, its own place did, or its "
+                          "memory was bound; and making the data");
   for (guint how = ONE_THREAD; how <= PLACE_MEMORY; how++)
     {
       const Open open = { .steal = "distance",
-                          .each = options->quick ? 2 : 10,
-                          .bytes = (gsize) (options->quick ? 4 : 64) << 20,
+                          .each = bench_is_quick (options) ? 2 : 10,
+                          .bytes = (gsize) (bench_is_quick (options) ? 4 : 64) << 20,
                           .how = how };
 
       add (result, "sweeps", "making the data", BENCH_SECONDS, names[how], run_data, &open, 0);
@@ -550,7 +555,8 @@ plan_data (BenchResult *result, const BenchOptions *options, GError **error)
   return TRUE;
 }
 
-/* --- the table ---------------------------------------------------------------------------------- */
+/* --- the table ----------------------------------------------------------------------------------
+ */
 
 static gboolean
 check_any (const BenchOptions *options, GError **error)
@@ -563,19 +569,19 @@ check_any (const BenchOptions *options, GError **error)
   return bench_check_chosen (options, "this experiment", names, error);
 }
 
-#define EXPERIMENT(name_, letter, summary_, title_, differs_)  \
-  const BenchWorkload bench_workload_##name_ = {               \
-    .name = #name_,                                            \
-    .summary = summary_,                                       \
-    .suite = BENCH_SUITE_PAPER,                                \
-    .max_rounds = 3,                                           \
-    .plan = plan_##name_,                                      \
-    .check = check_any,                                        \
-    .figure = &(const BenchFigure){ .row = "B15",              \
+#define EXPERIMENT(name_, letter, summary_, title_, differs_)   \
+  const BenchWorkload bench_workload_##name_ = {                \
+    .name = #name_,                                             \
+    .summary = summary_,                                        \
+    .suite = BENCH_SUITE_PAPER,                                 \
+    .max_rounds = 3,                                            \
+    .plan = plan_##name_,                                       \
+    .check = check_any,                                         \
+    .figure = &(const BenchFigure){ .row = "B15",               \
                                     .title = letter " " title_, \
-                                    .source = SOURCE,          \
-                                    .machine = LEFT_OPEN,      \
-                                    .differs = differs_ },     \
+                                    .source = SOURCE,           \
+                                    .machine = LEFT_OPEN,       \
+                                    .differs = differs_ },      \
   }
 
 EXPERIMENT (refused,

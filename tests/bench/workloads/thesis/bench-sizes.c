@@ -17,8 +17,8 @@ static const struct
   guint n;
   const char *description;
 } machines[] = {
-  { 16, "package:1 l3:2 core:8 pu:1" },    { 64, "package:2 l3:4 core:8 pu:1" },
-  { 256, "package:4 l3:8 core:8 pu:1" },   { 1024, "package:8 l3:16 core:8 pu:1" },
+  { 16, "package:1 l3:2 core:8 pu:1" },     { 64, "package:2 l3:4 core:8 pu:1" },
+  { 256, "package:4 l3:8 core:8 pu:1" },    { 1024, "package:8 l3:16 core:8 pu:1" },
   { 4096, "package:16 l3:32 core:8 pu:1" },
 };
 
@@ -52,10 +52,9 @@ run_case (const BenchRun *run, gdouble *samples, GError **error)
   if (!self->is_done)
     {
       g_autoptr (SimMachine) machine = sim_machine_new (self->machine, error);
-      const SimSetup setup = { .machine = machine,
-                               .costs = self->costs,
-                               .policy = self->policy,
-                               .seed = 1 };
+      const SimSetup setup = {
+        .machine = machine, .costs = self->costs, .policy = self->policy, .seed = 1
+      };
 
       if (machine == NULL || !sim_run (&setup, load, &self->outcome, error))
         return FALSE;
@@ -74,7 +73,7 @@ add_cases (BenchResult *result,
            guint at,
            SimLoadKind kind)
 {
-  guint n = machines[at].n, each = options->quick ? 8 : 40;
+  guint n = machines[at].n, each = bench_is_quick (options) ? 8 : 40;
   g_autofree char *load = g_strdup_printf ("%s, %u workers", sim_load_name (kind), n);
   g_autofree char *far = g_strdup_printf ("%s, %u workers: from afar", sim_load_name (kind), n);
 
@@ -106,7 +105,7 @@ static gboolean
 plan_sizes (BenchResult *result, const BenchOptions *options, GError **error)
 {
   SimCosts *costs = bench_result_own (result, g_new0 (SimCosts, 1), g_free);
-  guint largest = options->size != 0 ? options->size : options->quick ? 16 : LARGEST;
+  guint largest = options->size != 0 ? options->size : bench_is_quick (options) ? 16 : LARGEST;
 
   sim_costs_init (costs);
   if (options->costs != NULL && !sim_costs_load (costs, options->costs, error))
@@ -141,16 +140,20 @@ const BenchWorkload bench_workload_sizes = {
   .x_label = "workers",
   .plan = plan_sizes,
   .check = check_sizes,
-  .figure = &(const BenchFigure){
-      .row = "B15",
-      .title = "(e) more than 8 cores",
-      .source = "Th. Weibel, An Advanced Scheduler for Intervals, ETH Zürich 2010, open questions",
-      .machine = "none: the thesis had 8 cores and left more of them open",
-      .differs = "simulated: the library's own code on described machines; no number was published",
-  },
+  .figure =
+      &(const BenchFigure){
+          .row = "B15",
+          .title = "(e) more than 8 cores",
+          .source =
+              "Th. Weibel, An Advanced Scheduler for Intervals, ETH Zürich 2010, open questions",
+          .machine = "none: the thesis had 8 cores and left more of them open",
+          .differs =
+              "simulated: the library's own code on described machines; no number was published",
+      },
 };
 
-/* --- the simulator against real runs ------------------------------------------------------------- */
+/* --- the simulator against real runs -------------------------------------------------------------
+ */
 
 typedef struct
 {
@@ -189,9 +192,8 @@ run_simulated (const BenchRun *run, gdouble *samples, GError **error)
 {
   const Twin *self = run->load;
   g_autoptr (SimLoad) load = sim_load_new (&self->spec);
-  g_autoptr (SimMachine) machine = sim_machine_new (self->n_workers == 1 ? "l3:1 core:1 pu:1"
-                                                                         : "l3:1 core:2 pu:1",
-                                                    error);
+  g_autoptr (SimMachine) machine = sim_machine_new (
+      self->n_workers == 1 ? "l3:1 core:1 pu:1" : "l3:1 core:2 pu:1", error);
   const SimSetup setup = { .machine = machine,
                            .costs = self->costs,
                            .policy = &sim_policies[0],
@@ -235,13 +237,18 @@ static gboolean
 plan_simulated (BenchResult *result, const BenchOptions *options, GError **error)
 {
   SimCosts *costs = bench_result_own (result, g_new0 (SimCosts, 1), g_free);
-  guint n = options->quick ? 4 : 1;
+  guint n = bench_is_quick (options) ? 4 : 1;
   const SimLoadSpec loads[] = {
     { .kind = SIM_RECURSIVE, .n = 100 / n, .each = 200, .grain = 200 },
-    { .kind = SIM_FIB, .n = options->quick ? 14 : 23, .grain = 0 },
-    { .kind = SIM_FIB, .n = options->quick ? 12 : 17, .grain = 1000 },
+    { .kind = SIM_FIB, .n = bench_is_quick (options) ? 14 : 23, .grain = 0 },
+    { .kind = SIM_FIB, .n = bench_is_quick (options) ? 12 : 17, .grain = 1000 },
     { .kind = SIM_IMBALANCE, .each = 400 / n, .grain = 10000 },
-    { .kind = SIM_STRESS, .n = 4, .each = 40 / n, .n_regions = 2, .region = 400 << 10, .grain = 1000 },
+    { .kind = SIM_STRESS,
+      .n = 4,
+      .each = 40 / n,
+      .n_regions = 2,
+      .region = 400 << 10,
+      .grain = 1000 },
     { .kind = SIM_JACOBI, .each = 80 / n, .n_regions = 8, .region = 100 << 10, .grain = 1000 },
   };
 
@@ -249,8 +256,9 @@ plan_simulated (BenchResult *result, const BenchOptions *options, GError **error
   if (options->costs != NULL ? !sim_costs_load (costs, options->costs, error)
                              : !options->quick && !sim_costs_measure (costs, error))
     return FALSE;
-  bench_result_set_title (result, "the simulator against real runs, each the best of %d; “over” is "
-                                  "its error",
+  bench_result_set_title (result,
+                          "the simulator against real runs, each the best of %d; “over” is "
+                          "its error",
                           TRIES);
   for (guint i = 0; i < G_N_ELEMENTS (loads); i++)
     for (guint n_workers = 1; n_workers <= 2; n_workers++)
