@@ -28,6 +28,8 @@ typedef struct
   _Alignas(128) _Atomic guint32 word;
   _Alignas(128) _Atomic bool stop;
   gint64 woken_at;
+  gdouble *numbers;
+  gsize n;
 } Shared;
 
 /* --- on one processor ------------------------------------------------------------------------- */
@@ -160,6 +162,74 @@ measure_line (void)
   g_thread_join (g_steal_pointer (&thread));
 
   return best / 4;
+}
+
+/* Binds the caller to one of the processors that it may use; @before, or NULL, is where it may run
+ * afterwards. */
+static void
+bind_to (guint nth, cpu_set_t *before)
+{
+  cpu_set_t all, one;
+
+  if (sched_getaffinity (0, sizeof all, &all) != 0)
+    return;
+  if (before != NULL)
+    *before = all;
+  CPU_ZERO (&one);
+  for (guint cpu = 0; cpu < CPU_SETSIZE; cpu++)
+    if (CPU_ISSET (cpu, &all) && nth-- == 0)
+      {
+        CPU_SET (cpu, &one);
+        sched_setaffinity (0, sizeof one, &one);
+        return;
+      }
+}
+
+static gpointer
+write_in_turn (gpointer data)
+{
+  Shared *self = data;
+
+  bind_to (1, NULL);
+  while (!atomic_load_explicit (&self->stop, memory_order_relaxed))
+    {
+      answer (self, 1);
+      sim_real_touch (self->numbers, self->n, TRUE);
+      atomic_store_explicit (&self->turn, 0, memory_order_release);
+    }
+
+  return NULL;
+}
+
+/* Bytes a nanosecond of what the other one has just written, written as well. */
+static gdouble
+measure_other (void)
+{
+  const gsize size = MIB / 8;
+  g_autofree gdouble *numbers = g_new0 (gdouble, size / sizeof (gdouble));
+  Shared shared = { .numbers = numbers, .n = size / sizeof (gdouble) };
+  g_autoptr (GThread) thread = g_thread_new ("write", write_in_turn, &shared);
+  gint64 best = G_MAXINT64;
+  cpu_set_t before;
+
+  bind_to (0, &before);
+
+  for (guint i = 0; i < TRIES; i++)
+    {
+      gint64 begin;
+
+      atomic_store_explicit (&shared.turn, 1, memory_order_release);
+      answer (&shared, 0);
+      begin = bench_now ();
+      sim_real_touch (numbers, shared.n, TRUE);
+      best = MIN (best, bench_now () - begin);
+    }
+  atomic_store_explicit (&shared.stop, true, memory_order_relaxed);
+  g_thread_join (g_steal_pointer (&thread));
+
+  sched_setaffinity (0, sizeof before, &before);
+
+  return (gdouble) size / (gdouble) best;
 }
 
 static gpointer
@@ -334,6 +404,7 @@ sim_costs_measure (SimCosts *self, GError **error)
       gdouble line = measure_line ();
 
       values[SIM_COST_line_cache] = line;
+      values[SIM_COST_read_other] = measure_other () * values[SIM_COST_writes];
       values[SIM_COST_line_node] = MAX (line, values[SIM_COST_line_node]);
       values[SIM_COST_line_far] = MAX (line, values[SIM_COST_line_far]);
       measure_heavy (&values[SIM_COST_heavy], &values[SIM_COST_interrupt]);

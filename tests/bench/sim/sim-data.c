@@ -2,7 +2,8 @@
  *
  * The data that items work on. A cache holds whole regions, the latest ones; one that is larger
  * than a cache is not held by it. A region that was written is held by the writer's caches alone.
- * Its memory is on the node of the processor that touched it first.
+ * Another processor fetches it from them more slowly than what lies in the shared cache. Its memory
+ * is on the node of the processor that touched it first.
  *
  * Caches have the sizes of the machine that the costs were measured on: 1 MiB a core and 32 MiB a
  * shared cache, which is an assumption for others. Bandwidth is that of one processor alone.
@@ -31,7 +32,8 @@ typedef struct
 typedef struct
 {
   guint version;
-  guint home; /* node + 1; 0: not touched yet */
+  guint home;   /* node + 1; 0: not touched yet */
+  guint writer; /* processor + 1; 0: none */
 } Region;
 
 static Region *regions;
@@ -101,7 +103,8 @@ sim_data_touch (guint region, gboolean writes)
   if (cache_holds (own, core_room, region))
     from = SIM_COST_read_core;
   else if (cache_holds (common, shared_room, region))
-    from = SIM_COST_read_cache;
+    from = self->writer == 0 || self->writer == processor + 1 ? SIM_COST_read_cache
+                                                              : SIM_COST_read_other;
   else
     from = self->home == node ? SIM_COST_read_near : SIM_COST_read_far;
   /* Bytes divided by thousandths of a byte a nanosecond make microseconds. */
@@ -110,7 +113,10 @@ sim_data_touch (guint region, gboolean writes)
     time *= (gdouble) sim_engine.cost[SIM_COST_writes] / 1e3;
   sim_spend ((uint64_t) time);
   if (writes)
-    self->version++;
+    {
+      self->version++;
+      self->writer = processor + 1;
+    }
   cache_take (own, core_room, region);
   cache_take (common, shared_room, region);
 }

@@ -45,6 +45,7 @@ const char *sim_level_name (SimLevel level);
   _ (interrupt, "membarrier(), for each that is interrupted")                \
   _ (read_core, "data from a core's own cache, bytes a nanosecond")          \
   _ (read_cache, "data from the shared cache")                               \
+  _ (read_other, "data that another processor on the shared cache wrote")    \
   _ (read_near, "data from memory of the node")                              \
   _ (read_far, "data from another node or its caches")                       \
   _ (writes, "how many times as long it takes to write them, too")
