@@ -76,6 +76,9 @@ bench_arguments_parse (BenchArguments *a, int *argc, char ***argv, GError **erro
       "LEVEL|N" },
     { "irisd", 0, 0, G_OPTION_ARG_FILENAME, &a->irisd, "daemon: the irisd that is measured",
       "FILE" },
+    { "costs", 0, 0, G_OPTION_ARG_FILENAME, &a->costs, "sim, sizes, simulated: what things cost",
+      "FILE" },
+    { "seed", 0, 0, G_OPTION_ARG_INT, &a->seed, "sim: of random victims (1)", "N" },
     { "child", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &a->child, NULL, NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &a->json, "Print JSON, with every sample", NULL },
     { "csv", 0, 0, G_OPTION_ARG_NONE, &a->csv, "Print CSV, a line for each contender", NULL },
@@ -105,7 +108,7 @@ bench_arguments_parse (BenchArguments *a, int *argc, char ***argv, GError **erro
   g_autoptr (GOptionContext) context = g_option_context_new (USAGE);
   g_autofree char *description = describe ();
 
-  *a = (BenchArguments){ .rounds = UNSAID, .scale = 1 };
+  *a = (BenchArguments){ .rounds = UNSAID, .scale = 1, .seed = 1 };
   g_option_context_add_main_entries (context, entries, NULL);
   g_option_context_set_description (context, description);
 
@@ -122,6 +125,7 @@ bench_arguments_clear (BenchArguments *a)
   g_free (a->variants);
   g_free (a->places);
   g_free (a->irisd);
+  g_free (a->costs);
   g_free (a->child);
   g_free (a->chart);
   g_free (a->output);
@@ -260,6 +264,7 @@ bench_arguments_choose (const BenchArguments *a,
   options->peers = !a->no_peers;
   options->places = a->places;
   options->irisd = a->irisd;
+  options->costs = a->costs;
   options->quick = a->quick;
 
   return TRUE;

@@ -9,11 +9,11 @@
 /* As GOption takes it. */
 typedef struct
 {
-  gint rounds, outer, inner, items, producers, size, steps, tile;
+  gint rounds, outer, inner, items, producers, size, steps, tile, seed;
   gdouble scale, work, seconds;
   gboolean no_peers, json, csv, quick, version;
   char **only;
-  char *workers, *counters, *variants, *places, *irisd, *chart, *output, *report, *child;
+  char *workers, *counters, *variants, *places, *irisd, *costs, *chart, *output, *report, *child;
 } BenchArguments;
 
 /* Takes the options out of argv. */

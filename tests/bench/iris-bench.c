@@ -8,6 +8,10 @@
 #include "tests/bench/page/bench-page.h"
 #include "tests/bench/report/bench-report.h"
 
+#ifdef HAVE_SIM
+#include "tests/bench/sim/sim-command.h"
+#endif
+
 #include <locale.h>
 
 #define DIFFERENT 3 /* the exit status if diff sees a difference */
@@ -285,6 +289,20 @@ command_diff (int n_files, char **files, const BenchArguments *a, int *status, G
   return TRUE;
 }
 
+#ifdef HAVE_SIM
+static gboolean
+command_calibrate (int n_files, char **files, const BenchArguments *a, int *status, GError **error)
+{
+  return sim_command_calibrate (files[0], error);
+}
+
+static gboolean
+command_sim (int n_words, char **words, const BenchArguments *a, int *status, GError **error)
+{
+  return sim_command_run (words[0], a->costs, a->only, (guint64) a->seed, error);
+}
+#endif
+
 /* Every other word is a suite or a workload. */
 static const struct
 {
@@ -292,9 +310,11 @@ static const struct
   int least, most; /* words behind it */
   gboolean (*run) (int n, char **words, const BenchArguments *a, int *status, GError **error);
 } commands[] = {
-  { "chart", 1, 1, command_chart },
-  { "diff", 2, 2, command_diff },
+  { "chart", 1, 1, command_chart },         { "diff", 2, 2, command_diff },
   { "paper", 0, G_MAXINT, command_paper },
+#ifdef HAVE_SIM
+  { "calibrate", 1, 1, command_calibrate }, { "sim", 1, 1, command_sim },
+#endif
 };
 
 static gboolean

@@ -107,6 +107,22 @@ EXPECTED = {
                for program in PROGRAMS for team in ('4 threads', '32 threads', '32 items')},
 }
 EXPECTED.update(LOCALITY)
+# Of the papers, with contenders of their own; a small --scale makes them quick.
+POLICIES = {'default', 'random', 'one', 'random+one', 'half', 'nothing', 'mailboxes', 'cache', 'cache:shared'}
+REFUSING = {'nothing', 'costly', 'move-cost=2000', 'move-cost=20000'}
+BESIDE = {'alone', 'alone, watching', 'beside', 'beside, watching', 'beside, one worker fewer'}
+OPEN = {
+    'refused': {f'{what}{of}': REFUSING for what, of in (
+        ('1 item of nothing', ' at a time'), ('1 item of nothing', ': refused'), ('4 items of 0.2 µs', ' at a time'),
+        ('32 items of 0.2 µs', ' at a time'), ('1000 items of 20 µs', ' at a time'))},
+    'contention': {'2 items a worker and phase': BESIDE, '64 items a worker and phase': BESIDE},
+    'footprint': {f'{n} a worker': {'ignorant', 'declared', 'kept apart'} for n in ('1 array', '2 arrays')},
+    'data': {load: {'one thread', 'first touch', 'place memory'} for load in ('sweeps', 'making the data')},
+    'sizes': {f'{load}, 16 workers': POLICIES for load in ('recursive', 'fib', 'imbalance', 'stress', 'jacobi')},
+    'simulated': {f'{load}, {n}': {'real', 'simulated'} for n in ('1 worker', '2 workers') for load in (
+        'recursive, 0.2 µs', 'fib, 0 µs', 'fib, 1 µs', 'imbalance, 10 µs', 'stress, 1 µs', 'jacobi, 1 µs')},
+}
+
 # Items of a run where the size is given: (options, {load: items}).
 COUNTS = {
     'recursive': (['--outer', '3', '--inner', '5'], {'items': 18, 'messages': 18}),
@@ -608,8 +624,31 @@ def test_diff():
         check(done.returncode == 1 and 'none.json' in done.stderr, 'a file that is not there is named', done.stderr)
 
 
+def test_open(workload):
+    report = measure(workload)
+    if report is not None:
+        result, = report['results']
+        check_result(result, OPEN[workload])
+
+
+def test_sim():
+    machine = 'package:2 l3:2 core:4 pu:1'
+    done, again = (run('sim', machine, '--only', 'fib', '--only', 'default', '--only', 'random') for _ in range(2))
+    rows = [line.split() for line in done.stdout.splitlines() if line.startswith('fib ')]
+    check(done.returncode == 0 and [row[1] for row in rows] == ['default', 'random'],
+          'sim shows what was chosen', done.stdout + done.stderr)
+    check([row[:-2] for row in rows] == [line.split()[:-2] for line in again.stdout.splitlines()
+                                         if line.startswith('fib ')],
+          'two simulations are equal', again.stdout)
+    for why, *arguments in (('is no machine', 'sim', 'nonsense'), ('no policy', 'sim', machine, '--only', 'unknown'),
+                            ('cannot read the costs', 'sim', machine, '--costs', '/nonexistent')):
+        done = run(*arguments)
+        check(done.returncode != 0 and why in done.stderr, f'refused: {" ".join(arguments)}', done.stderr)
+
+
 BENCH, what, *irisd = sys.argv[1:]
-{'compare': test_compare, 'options': test_options, 'csv': test_csv, 'chart': test_chart, 'paper': test_paper, 'diff': test_diff, 'page': test_page,
+{**{name: lambda: test_open(what) for name in OPEN}, 'sim': test_sim, 'compare': test_compare, 'options': test_options,
+ 'csv': test_csv, 'chart': test_chart, 'paper': test_paper, 'diff': test_diff, 'page': test_page,
  'daemon': lambda: test_daemon(*irisd)}.get(what, lambda: test_workload(what))()
 print(f'1..{len(results)}')
 sys.exit(0 if results and all(results) else 1)

@@ -103,6 +103,12 @@ bench_work_new (gdouble microseconds)
   return bench_work_of_steps (steps);
 }
 
+void
+bench_work_do (const BenchWork *self)
+{
+  work (self->steps);
+}
+
 static Count *
 count_join (guint since)
 {

@@ -63,6 +63,7 @@ typedef struct
   gpointer each_round_data;
   BenchVariants variants;
   const char *irisd; /* daemon: which one; NULL: that of this build, or the installed one */
+  const char *costs; /* sizes, simulated: a file of them; NULL: the usual ones, or measured */
   char *places;      /* a level of the topology or a number; NULL: the library's choice */
 } BenchOptions;
 
@@ -74,6 +75,13 @@ bench_choose (const BenchOptions *options, guint chosen, guint usual, guint leas
   gdouble scaled = usual * options->scale;
 
   return chosen != 0 ? MAX (chosen, least) : (guint) CLAMP (scaled, least, 1e9);
+}
+
+/* Whether a run is only to show that results are right. */
+static inline gboolean
+bench_is_quick (const BenchOptions *options)
+{
+  return options->quick || options->scale < 0.1;
 }
 
 /* Whether every name of --only is among these, of a workload. */
@@ -98,6 +106,8 @@ typedef struct
 
 BenchWork bench_work_new (gdouble microseconds);
 BenchWork bench_work_of_steps (guint64 steps);
+/* The work alone, without counting. */
+void bench_work_do (const BenchWork *self);
 
 /* An item: data is a BenchWork. */
 void bench_item_run (gpointer data);

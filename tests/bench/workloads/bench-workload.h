@@ -33,6 +33,12 @@ typedef struct
   gboolean (*check) (const BenchOptions *options, GError **error);
 } BenchWorkload;
 
+#ifdef HAVE_SIM
+#define BENCH_SIMULATED(ROW) ROW (sizes) ROW (simulated)
+#else
+#define BENCH_SIMULATED(ROW)
+#endif
+
 /* In the order in which they are listed and run. */
 #define BENCH_WORKLOADS(ROW) \
   ROW (recursive)            \
@@ -59,6 +65,11 @@ typedef struct
   ROW (coordinate)           \
   ROW (queues)               \
   ROW (splash)               \
+  ROW (refused)              \
+  ROW (contention)           \
+  ROW (footprint)            \
+  ROW (data)                 \
+  BENCH_SIMULATED (ROW)      \
   ROW (daemon)               \
   ROW (backlog)              \
   ROW (cache_latency)        \
