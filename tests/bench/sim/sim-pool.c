@@ -222,7 +222,7 @@ count_pool (guint64 times)
       counts->wakes += times * iris_counter_get (&c->wakes);
     }
   for (guint i = 0; i < queues->n_places; i++)
-    counts->messages += times * iris_counter_get (&queues->queues[i].hinted);
+    counts->messages += times * iris_striped_counters_get (&queues->hinted, i);
 }
 
 static void
