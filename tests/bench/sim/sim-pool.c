@@ -7,6 +7,7 @@
  */
 #include "tests/bench/sim/sim-pool.h"
 
+#include "iris/base/memory/iris-page-pool.c"
 #include "iris/base/memory/iris-slab.c"
 #include "iris/base/sync/iris-parking-lot.c"
 #include "iris/sched/pool/iris-active-workers.c"
@@ -32,6 +33,22 @@ iris_debug_init (void)
 void
 iris_debug_print (const char *format, ...)
 {
+}
+
+/* None is given back: workers stay until a run ends. */
+
+__thread unsigned iris_thread_slot_plus_one;
+static unsigned n_slots;
+
+unsigned
+iris_thread_slot_acquire (void)
+{
+  unsigned slot = MIN (n_slots, IRIS_THREAD_SLOTS);
+
+  n_slots = slot + 1;
+  iris_thread_slot_plus_one = slot + 1;
+
+  return slot;
 }
 
 IrisForkStack *
@@ -319,6 +336,8 @@ static void
 prepare (const SimSetup *setup, const IrisStealRules *rules)
 {
   idle_sets = known_sets = NULL;
+  n_slots = 0;
+  sim_engine_local (&iris_thread_slot_plus_one, sizeof iris_thread_slot_plus_one);
   sim_engine_local (&iris_worker_mine, sizeof iris_worker_mine);
   sim_engine_local (iris_slab_mine, sizeof iris_slab_mine);
   sim_engine_local (&sweeps_here, sizeof sweeps_here);
