@@ -146,6 +146,10 @@ value_of (const IrisWireMessage *item, IrisWireKey key)
       return g_variant_new_int32 (item->nice);
     case IRIS_WIRE_KEY_STRICT:
       return g_variant_new_boolean (item->strict);
+    case IRIS_WIRE_KEY_FOOTPRINT:
+      return g_variant_new_uint64 (item->footprint);
+    case IRIS_WIRE_KEY_KEEP_APART:
+      return g_variant_new_boolean (item->keep_apart);
     case IRIS_WIRE_KEY_CLEAR_ENVIRONMENT:
       return g_variant_new_boolean (item->clear_environment);
     case IRIS_WIRE_KEY_BURY:
