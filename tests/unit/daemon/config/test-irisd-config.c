@@ -141,7 +141,7 @@ START_TEST (deques_and_layouts_are_given_by_name)
 
   ck_assert (!irisd_config_set (config, "layout", "heap", &error));
   ck_assert_str_eq (error->message,
-                    "there is no layout “heap”; choose workers, affinity or shared");
+                    "there is no layout “heap”; choose workers, affinity, shared or mailboxes");
   g_clear_error (&error);
   ck_assert (!irisd_config_set (config, "deque", "idempotent", &error));
   ck_assert (g_error_matches (error, IRISD_ERROR, IRISD_ERROR_USAGE));
