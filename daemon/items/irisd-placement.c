@@ -3,9 +3,9 @@
  * The place of an item: the meaning of its hints, and where it ran in the end.
  *
  * A hint names a place by its number, by its name, or by the place of an item or a path. The
- * library's own hints are below this: an item carries a place into the scheduler, and a footprint
- * tells how much memory it will touch, not whose. A client knows neither; it knows which item made
- * the data, or which file they are. This file turns that into a place.
+ * library's own hint is below this: an item carries a place into the scheduler. A client need not
+ * know it; it knows which item made the data, or which file they are. This file turns that into a
+ * place. How much memory an item will touch goes to the scheduler as it is.
  */
 #include "daemon/items/irisd-placement.h"
 

@@ -73,7 +73,7 @@ END_TEST
 START_TEST (items_declare_their_memory)
 {
   const char *const good[] = { "0", "7", "64K", "3M", "8G", "18446744073709551615" };
-  const char *const bad[] = { "",   "G", "-1", "1.5", "1KB", "64k", "1 M", "18446744073709551615K",
+  const char *const bad[] = { "",  "G", "-1", "1.5", "1KB", "64k", "1 M", "18446744073709551615K",
                               "1T" };
   for (guint i = 0; i < G_N_ELEMENTS (good); i++)
     {
