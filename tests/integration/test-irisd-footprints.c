@@ -221,6 +221,29 @@ TEST (commands_take_the_slot_where_the_least_is_declared)
   stop ();
 }
 
+/* The scheduler does not know that a place is drained, and would deal the item to it. */
+TEST (a_drained_place_gets_none)
+{
+  begin ("");
+  g_autofree char *gate = gate_new (irisd, "gate");
+  guint64 held = occupy (gate);
+  IrisWireMessage message;
+  client_init_message (client, &message, IRIS_WIRE_DRAIN);
+  iris_wire_message_set_int (&message, IRIS_WIRE_KEY_PLACE, 1);
+  iris_wire_message_set_boolean (&message, IRIS_WIRE_KEY_DRAINED, TRUE);
+  client_send (client, &message);
+  ck_assert_uint_eq (client_receive_type (client, IRIS_WIRE_CHANGED)->count, 1);
+  init_item (&message, "sha256", GIB, TRUE);
+  client_send (client, &message);
+  client_receive_type (client, IRIS_WIRE_ACCEPTED);
+  gate_open (gate);
+  const IrisWireMessage *result = client_receive_type (client, IRIS_WIRE_RESULT);
+  ck_assert_int_eq (result->home, 0);
+  ck_assert_int_eq (result->place, 0);
+  persistent_assert_result (client, held, "");
+  stop ();
+}
+
 TEST (keep_apart_needs_a_footprint)
 {
   begin ("");
