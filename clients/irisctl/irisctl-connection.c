@@ -224,6 +224,7 @@ void
 ctl_hint (const Ctl *ctl, IrisRequest *request)
 {
   ctl_set_hint (request, ctl->place, ctl->near, ctl->strict);
+  ctl_footprint_apply (&ctl->footprint, request);
 }
 
 int

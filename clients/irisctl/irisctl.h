@@ -20,6 +20,13 @@ typedef enum
 
 #define CTL_MAX_WAIT_S 86400
 
+/* --footprint and --keep-apart, as they were typed. */
+typedef struct
+{
+  char *size;
+  gboolean keep_apart;
+} CtlFootprint;
+
 /* --delay to --wait-for-service, as they were typed. */
 typedef struct
 {
@@ -59,6 +66,7 @@ typedef struct
   gboolean json;
   gboolean verbose;
   gboolean separated; /* a -- said that no more options come */
+  CtlFootprint footprint;
   CtlSchedule schedule;
   CtlFilter filter;
   CtlCommandOptions command;
@@ -97,7 +105,7 @@ typedef struct
   int options_end;         /* options end at this argument, which begins a command; 0: nowhere */
   gboolean asks_only;      /* it submits nothing and soon ends: allowed when irisd has as many
                               connections as it takes */
-  gboolean takes_hints;    /* --place, --near and --strict */
+  gboolean takes_hints;    /* --place to --keep-apart */
   gboolean takes_schedule; /* --delay to --wait-for-service */
   gboolean takes_filter;   /* --state to --until */
   gboolean takes_command;  /* --directory to --grace */
@@ -164,6 +172,11 @@ gboolean ctl_parse_duration (const char *text, guint64 *ms);
 gboolean ctl_parse_time (const char *text, gint64 *ms);
 gboolean ctl_parse_at (const char *text, GDateTime *now, gint64 *ms);
 
-/* Gives a request the hint of the command line. */
+GOptionEntry *ctl_footprint_entries (CtlFootprint *footprint);
+gboolean ctl_footprint_validate (const CtlFootprint *footprint, GError **error);
+void ctl_footprint_apply (const CtlFootprint *footprint, IrisRequest *request);
+void ctl_footprint_clear (CtlFootprint *footprint);
+
+/* Gives a request the hint and the footprint of the command line. */
 void ctl_hint (const Ctl *ctl, IrisRequest *request);
 void ctl_set_hint (IrisRequest *request, const char *place, const char *near, gboolean strict);

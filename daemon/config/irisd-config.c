@@ -31,6 +31,9 @@ irisd_config_new (void)
   IrisdConfig *self = g_new0 (IrisdConfig, 1);
   self->places = g_strdup ("auto");
   self->scheduler = IRISD_SCHEDULER_PLACES;
+  self->deque = IRIS_DEQUE_SPLIT;
+  self->layout = IRIS_LAYOUT_WORKERS;
+  self->deal = IRIS_DEAL_OWN;
   self->bind = TRUE;
   self->cgroup = g_strdup ("auto");
   self->plugins = g_ptr_array_new_with_free_func (g_free);
@@ -118,6 +121,64 @@ set_scheduler (IrisdConfig *self, const char *value, GError **error)
   return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE,
                      "there is no scheduler “%s”; choose places, workstealing, lockfree or default",
                      value);
+}
+
+/* Sets @field to the value of @type that has this nick. */
+static gboolean
+set_enum (int *field, GType type, const char *what, const char *value, GError **error)
+{
+  GEnumClass *klass = g_type_class_ref (type);
+  const GEnumValue *found = g_enum_get_value_by_nick (klass, value);
+  gboolean good = found != NULL;
+  if (good)
+    *field = found->value;
+  else
+    {
+      g_autoptr (GString) nicks = g_string_new (NULL);
+      for (guint i = 0; i < klass->n_values; i++)
+        g_string_append_printf (nicks, "%s%s",
+                                i == 0                     ? ""
+                                : i + 1 == klass->n_values ? " or "
+                                                           : ", ",
+                                klass->values[i].value_nick);
+      g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE, "there is no %s “%s”; choose %s", what,
+                   value, nicks->str);
+    }
+  g_type_class_unref (klass);
+  return good;
+}
+
+static gboolean
+set_deque (IrisdConfig *self, const char *value, GError **error)
+{
+  int kind;
+  if (!set_enum (&kind, IRIS_TYPE_DEQUE_KIND, "deque", value, error))
+    return FALSE;
+  if (kind == IRIS_DEQUE_IDEMPOTENT)
+    return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+                       "an idempotent deque may give out an item twice; choose another");
+  self->deque = (IrisDequeKind) kind;
+  return TRUE;
+}
+
+static gboolean
+set_layout (IrisdConfig *self, const char *value, GError **error)
+{
+  int layout;
+  if (!set_enum (&layout, IRIS_TYPE_LAYOUT, "layout", value, error))
+    return FALSE;
+  self->layout = (IrisLayout) layout;
+  return TRUE;
+}
+
+static gboolean
+set_deal (IrisdConfig *self, const char *value, GError **error)
+{
+  int deal;
+  if (!set_enum (&deal, IRIS_TYPE_DEAL, "deal", value, error))
+    return FALSE;
+  self->deal = (IrisDeal) deal;
+  return TRUE;
 }
 
 static gboolean
@@ -231,6 +292,9 @@ static const struct
   { "topology", .text = FIELD (topology) },
   { "workers", set_workers },
   { "scheduler", set_scheduler },
+  { "deque", set_deque },
+  { "layout", set_layout },
+  { "deal", set_deal },
   { "steal", set_steal },
   { "bind", .boolean = FIELD (bind) },
   { "log-level", set_log_level },

@@ -9,6 +9,8 @@
 #include "daemon/config/irisd-access.h"
 #include "daemon/config/irisd-fair-rules.h"
 
+#include <iris/iris.h>
+
 G_BEGIN_DECLS
 
 /* The greatest number of workers that may be asked for. */
@@ -29,6 +31,9 @@ typedef struct
   char *topology;  /* NULL, or an hwloc synthetic description, or the name of an .xml file */
   guint n_workers; /* 0 for as many as fit the places */
   IrisdSchedulerKind scheduler; /* which scheduler runs the items */
+  IrisDequeKind deque;          /* of the scheduler `places`, as are the next three */
+  IrisLayout layout;            /* where items wait */
+  IrisDeal deal;                /* where an item without a hint goes */
   char *steal;               /* NULL, or the steal policy, in words for iris_steal_policy_parse() */
   gboolean bind;             /* whether threads are bound to their places */
   char *tcp_host;            /* NULL, or the loopback address to listen on as well */

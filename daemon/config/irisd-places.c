@@ -57,7 +57,8 @@ irisd_places_new_scheduler (const IrisdConfig *config, IrisPlaces *places)
     default:
       if (config->steal != NULL)
         policy = iris_steal_policy_parse (config->steal, NULL); /* was checked when it was set */
-      return g_object_new (IRIS_TYPE_PLACE_SCHEDULER, "places", places, "steal-policy", policy,
+      return g_object_new (IRIS_TYPE_PLACE_SCHEDULER, "places", places, "deque", config->deque,
+                           "layout", config->layout, "deal", config->deal, "steal-policy", policy,
                            NULL);
     }
 }

@@ -19,6 +19,7 @@
 #include "daemon/exec/irisd-job.h"
 
 #include "daemon/base/irisd-pool.h"
+#include "daemon/exec/irisd-place-control.h"
 
 #include <string.h>
 
@@ -66,6 +67,8 @@ irisd_job_new (IrisdCore *core,
   IrisdJob *self = irisd_pool_take (sizeof *self + behind);
   memset (self, 0, sizeof *self);
   iris_item_init (&self->item, run_on_worker, self, run_abandoned);
+  iris_item_set_footprint (&self->item, item->footprint);
+  self->keep_apart = item->keep_apart;
   irisd_item_word_init (&self->state, IRISD_ITEM_SUBMITTED);
   self->core = core;
   self->mailbox = mailbox;
@@ -123,26 +126,32 @@ irisd_job_free (IrisdJob *self)
 }
 
 static void
-set_place (IrisdJob *self, gint place, gboolean strict)
+set_place (IrisdJob *self, gint place)
 {
   if (self->core->placed)
-    iris_item_set_place (&self->item, place, strict ? IRIS_ITEM_STRICT : IRIS_ITEM_NONE);
+    iris_item_set_place (&self->item, place,
+                         (self->strict ? IRIS_ITEM_STRICT : 0)
+                             | (self->keep_apart ? IRIS_ITEM_KEEP_APART : 0));
 }
 
-/* @strict: it must run at @home. */
+/* @hinted: a hint chose @home. @strict: it must run there. */
 void
-irisd_job_set_home (IrisdJob *self, gint home, gboolean strict)
+irisd_job_set_home (IrisdJob *self, gint home, gboolean hinted, gboolean strict)
 {
   self->home = home;
   self->strict = strict;
+  self->apart = self->keep_apart && !hinted;
   self->accepted_ns = irisd_now_ns ();
-  set_place (self, home, strict);
+  set_place (self, home);
 }
 
-/* Passes a job that is through the gate of its home to the scheduler. */
+/* Passes a job that is through its gate to the scheduler, which knows what is under way where. It
+ * knows nothing of drained places, so while there is one the job goes to its home. */
 void
 irisd_job_hand_over (IrisdJob *self)
 {
+  if (self->apart && self->slot < 0 && !irisd_place_control_has_drained (self->core->place_control))
+    set_place (self, IRIS_PLACE_ANY);
   iris_scheduler_queue_item (self->core->scheduler, &self->item);
 }
 
@@ -150,7 +159,7 @@ irisd_job_hand_over (IrisdJob *self)
 void
 irisd_job_move (IrisdJob *self, gint place)
 {
-  set_place (self, place, self->strict);
+  set_place (self, place);
 }
 
 /* Counts a result before this worker takes the next item of the same peer, so that the peer's
@@ -189,7 +198,7 @@ job_reset (IrisdJob *self)
   self->started_ns = self->left_ns = self->ended_ns = 0;
   if (self->service->renew != NULL)
     self->service->renew (self);
-  set_place (self, self->home, self->strict);
+  set_place (self, self->home);
 }
 
 IrisdItemState
@@ -364,7 +373,7 @@ irisd_job_run_here (IrisdJob *self)
   gint place = worker_place (self, iris_worker_current ());
   if (must_wait (self))
     {
-      set_place (self, self->home, self->strict);
+      set_place (self, self->home);
       irisd_job_advance (self, IRISD_EVENT_HOLD);
       give_back (self);
     }

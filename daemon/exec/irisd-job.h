@@ -49,6 +49,8 @@ struct _IrisdJob
   gint home;
   gint64 accepted_ns;
   gboolean strict;
+  gboolean keep_apart;     /* of the items with a footprint */
+  gboolean apart;          /* kept apart, and no hint names its place */
   guint64 id;              /* daemon-wide; 0: no client knows it */
   IrisdSchedule *schedule; /* NULL: a plain item */
   gsize payload_size;
@@ -105,7 +107,7 @@ gboolean irisd_job_is (IrisdJob *self, IrisdItemState state);
 void irisd_job_move (IrisdJob *self, gint place);
 void irisd_job_end (IrisdJob *self);
 gboolean irisd_job_is_orphan (IrisdJob *self);
-void irisd_job_set_home (IrisdJob *self, gint home, gboolean strict);
+void irisd_job_set_home (IrisdJob *self, gint home, gboolean hinted, gboolean strict);
 void irisd_job_hand_over (IrisdJob *self);
 void irisd_job_run_here (IrisdJob *self);
 void irisd_job_run_at_once (IrisdJob *self);

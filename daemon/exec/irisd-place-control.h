@@ -53,6 +53,12 @@ irisd_place_control_is_drained (IrisdPlaceControl *self, gint place)
          && irisd_place_control_place_is_drained (self, place);
 }
 
+static inline gboolean
+irisd_place_control_has_drained (IrisdPlaceControl *self)
+{
+  return G_UNLIKELY (atomic_load_explicit (&self->n_drained, memory_order_acquire) > 0);
+}
+
 /* Whether irisd was started with --paused, and some place has not been resumed. */
 static inline gboolean
 irisd_place_control_is_paused (IrisdPlaceControl *self)

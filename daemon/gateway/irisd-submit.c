@@ -352,7 +352,7 @@ enter_item (IrisdGateway *self, IrisdJob *job, gboolean hinted)
 {
   IrisdPeer *peer = job->peer;
   gboolean ours = hinted ? job->home == self->place : self->place == IRISD_FRONT;
-  job->brief = ours && job->service->brief && job->path == NULL
+  job->brief = ours && job->service->brief && job->path == NULL && !job->apart
                && job->payload_size == job->inline_size;
   g_hash_table_insert (peer->jobs, job->request_id, job);
   irisd_peer_add_bytes (peer, (gint64) job->charge);
@@ -480,7 +480,7 @@ try_item (IrisdGateway *self,
   job->counted = self->core->rules.any;
   if (service == &irisd_service_worker_processes)
     irisd_worker_processes_adopt (job, item, hinted ? home : IRIS_PLACE_ANY);
-  irisd_job_set_home (job, home, item->strict);
+  irisd_job_set_home (job, home, hinted, item->strict);
   return start_item (self, caller, job, item, id, hinted);
 }
 

@@ -3,9 +3,9 @@
  * The place of an item: the meaning of its hints, and where it ran in the end.
  *
  * A hint names a place by its number, by its name, or by the place of an item or a path. The
- * library's own hints are below this: an item carries a place into the scheduler, and a footprint
- * tells how much memory it will touch, not whose. A client knows neither; it knows which item made
- * the data, or which file they are. This file turns that into a place.
+ * library's own hint is below this: an item carries a place into the scheduler. A client need not
+ * know it; it knows which item made the data, or which file they are. This file turns that into a
+ * place. How much memory an item will touch goes to the scheduler as it is.
  */
 #include "daemon/items/irisd-placement.h"
 
@@ -184,6 +184,17 @@ check_strict (IrisdCore *core, gboolean hinted, GError **error)
   return TRUE;
 }
 
+static gboolean
+check_memory (const IrisWireMessage *item, GError **error)
+{
+  if (!item->keep_apart || item->footprint > 0)
+    return TRUE;
+  g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                       "an item can be kept apart only by the memory that it declares: add "
+                       "footprint, the bytes that it will touch, or leave out keep-apart");
+  return FALSE;
+}
+
 /* Moves an item for a drained place to another one, if it is not strict. */
 static gboolean
 leave_drained (IrisdItems *self, const IrisWireMessage *item, gint *home, GError **error)
@@ -211,7 +222,7 @@ irisd_placement_choose_home (IrisdItems *self,
                              GError **error)
 {
   gint place;
-  if (!read_hint (self, peer, item, &place, error))
+  if (!check_memory (item, error) || !read_hint (self, peer, item, &place, error))
     return FALSE;
   if (place == IRIS_PLACE_ANY && self->place != IRISD_FRONT)
     place = self->place;

@@ -99,7 +99,7 @@ irisd_restore_job (IrisdItems *self, IrisdJournalRequest *request, IrisdPeer *pe
   job->owner = request->persistent->owner;
   job->id = request->item;
   job->detached = TRUE;
-  irisd_job_set_home (job, choose_home (self, &item, job->persistent), item.strict);
+  irisd_job_set_home (job, choose_home (self, &item, job->persistent), item.hint >= 0, item.strict);
   job->bury = item.bury;
   irisd_items_settle_schedule (self, job, &item);
   irisd_items_count_deadline_from (self, job, job->persistent->accepted_ms);

@@ -25,6 +25,7 @@ typedef struct
   _Atomic gint ref_count;
   bool floating;
   _Atomic uint8_t posted; /* IRIS_MESSAGE_SEALED, IRIS_MESSAGE_ITEM_USED */
+  uint16_t hints;         /* for its item: the size of its footprint, and IrisItemFlags */
   GValue data;
   IrisMessageMore *more;
   IrisSlab *home;

@@ -12,6 +12,7 @@
 #include "iris/message/iris-message-private.h"
 
 #include "iris/base/iris-ref-private.h"
+#include "iris/sched/pool/iris-footprint-private.h"
 
 #include <gobject/gvaluecollector.h>
 
@@ -45,6 +46,7 @@ iris_message_new (gint what)
   atomic_init (&self->ref_count, 1);
   self->floating = true;
   atomic_init (&self->posted, false);
+  self->hints = 0;
   self->data = (GValue) G_VALUE_INIT;
   self->more = NULL;
   self->home = home;
@@ -192,6 +194,7 @@ iris_message_copy (const IrisMessage *self)
 
   more = real (self)->more;
   copy = iris_message_new (self->what);
+  real (copy)->hints = real (self)->hints;
   iris_message_set_data (copy, iris_message_get_data (self));
   if (more != NULL && more->values != NULL)
     {
@@ -217,6 +220,27 @@ iris_message_copy_sunk (const IrisMessage *self)
   g_return_val_if_fail (self != NULL, NULL);
 
   return iris_message_ref_sink (iris_message_copy (self));
+}
+
+/**
+ * iris_message_set_footprint:
+ * @self: a message that was not posted
+ * @bytes: how much memory its handler will touch, in bytes; 0 for no hint
+ * @keep_apart: whether that memory is shared with no other message (see %IRIS_ITEM_KEEP_APART)
+ *
+ * Declares how much memory the handling of the message will touch; see iris_item_set_footprint().
+ * It counts where messages are items of their own: an exclusive receiver and an actor handle many
+ * in one.
+ */
+void
+iris_message_set_footprint (IrisMessage *self, guint64 bytes, gboolean keep_apart)
+{
+  guint32 size;
+
+  g_return_if_fail (self != NULL && !iris_message_is_sealed (real (self)));
+
+  size = iris_footprint_pack (bytes) >> IRIS_FOOTPRINT_SIZE_SHIFT;
+  real (self)->hints = (uint16_t) (size << 8 | (keep_apart ? IRIS_ITEM_KEEP_APART : 0));
 }
 
 /**

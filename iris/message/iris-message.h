@@ -34,6 +34,8 @@ IRIS_AVAILABLE_IN_ALL IrisMessage *iris_message_ref_sink (IrisMessage *self);
 IRIS_AVAILABLE_IN_ALL void iris_message_unref (IrisMessage *self);
 IRIS_AVAILABLE_IN_ALL IrisMessage *iris_message_copy (const IrisMessage *self);
 IRIS_AVAILABLE_IN_ALL IrisMessage *iris_message_copy_sunk (const IrisMessage *self);
+IRIS_AVAILABLE_IN_ALL void
+iris_message_set_footprint (IrisMessage *self, guint64 bytes, gboolean keep_apart);
 IRIS_AVAILABLE_IN_ALL const GValue *iris_message_get_data (const IrisMessage *self);
 IRIS_AVAILABLE_IN_ALL void iris_message_set_data (IrisMessage *self, const GValue *value);
 

@@ -217,6 +217,14 @@ setup_affinity (void)
   add (1, false, NOTHING, NOTHING);
 }
 
+static void
+setup_mailboxes (void)
+{
+  setup_pool (2, 1, IRIS_LAYOUT_MAILBOXES, IRIS_DEQUE_SPLIT);
+  add (0, true, 1, NOTHING);
+  add (1, false, NOTHING, NOTHING);
+}
+
 /* One of two workers goes out, and comes back before the end or does not; what it leaves on its
  * deque, of which a part may be private, is run all the same. */
 
@@ -341,6 +349,8 @@ static const ExploreScenario scenarios[] = {
   { "worker-pool/strict", 3, setup_strict, outside_queues_one, check, .may_sleep = true, SMALL },
   { "worker-pool/affinity", 3, setup_affinity, outside_queues_one, check, .may_sleep = true,
     SMALL },
+  { "worker-pool/mailboxes", 3, setup_mailboxes, outside_queues_one, check, .may_sleep = true,
+    TINY },
   { "worker-pool/out", 3, setup_split, out, check, TINY },
   { "worker-pool/out-and-in", 3, setup_from_inside, out_and_in, check, .may_sleep = true, TINY },
   { "worker-pool/spare", 3, setup_spare, spare, check, .may_sleep = true, TINY },

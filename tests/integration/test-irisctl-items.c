@@ -117,7 +117,8 @@ TEST (two_dashes_end_the_options_and_are_no_argument)
 /* As list --export writes them: all that a persistent item can be submitted with. */
 static const char *const exported[] = {
   "{\"service\":\"command\",\"args\":[\"cat\",\"-\",\"--x\",\"é\"],\"content-type\":\"a/b\","
-  "\"place\":\"1\",\"strict\":true,\"class\":\"relaxed\",\"key\":\"ключ 1\",\"keep\":3600.001,"
+  "\"place\":\"1\",\"strict\":true,\"footprint\":\"65536\",\"keep-apart\":true,"
+  "\"class\":\"relaxed\",\"key\":\"ключ 1\",\"keep\":3600.001,"
   "\"bury\":true,\"delay\":86400.001,\"at\":\"2026-12-31T23:00:00.500Z\",\"priority\":0,"
   "\"retries\":3,\"backoff\":1.001,\"time-to-run\":60.007,\"directory\":\"/tmp\","
   "\"env\":[\"A=x=y\",\"B\"],\"clear-env\":true,\"nice\":5,"

@@ -70,6 +70,38 @@ START_TEST (an_unknown_place_is_an_error_for_a_strict_near_hint)
 }
 END_TEST
 
+START_TEST (items_declare_their_memory)
+{
+  const char *const good[] = { "0", "7", "64K", "3M", "8G", "18446744073709551615" };
+  const char *const bad[] = { "",  "G", "-1", "1.5", "1KB", "64k", "1 M", "18446744073709551615K",
+                              "1T" };
+  for (guint i = 0; i < G_N_ELEMENTS (good); i++)
+    {
+      irisctl ("send", "--footprint", good[i], "echo", "hello");
+      expect_hello ();
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
+    {
+      irisctl ("send", "--footprint", bad[i], "echo", "hello");
+      assert_status (2);
+      ck_assert_ptr_nonnull (strstr (err, "--footprint takes"));
+    }
+  irisctl ("send", "--footprint", "64M", "--keep-apart", "echo", "hello");
+  expect_hello ();
+  irisctl ("run", "--footprint", "64M", "--keep-apart", "--", "echo", "-n", "hello");
+  expect_hello ();
+  g_autofree char *path = g_build_filename (files, "file", NULL);
+  ck_assert (g_file_set_contents (path, "x", 1, NULL));
+  irisctl ("map", "--hints", "none", "--footprint", "1", "--keep-apart", "sha256", files);
+  assert_status (0);
+  irisctl ("send", "--keep-apart", "echo", "hello");
+  assert_status (2);
+  ck_assert_ptr_nonnull (strstr (err, "--keep-apart needs --footprint"));
+  irisctl ("send", "--footprint", "0", "--keep-apart", "echo", "hello");
+  assert_status (2);
+}
+END_TEST
+
 START_TEST (map_sends_each_file_to_where_it_was)
 {
   for (guint i = 0; i < 20; i++)
@@ -193,6 +225,7 @@ main (void)
   tcase_add_checked_fixture (near, set_up, tear_down);
   tcase_add_test (near, an_item_is_near_another_or_a_path);
   tcase_add_test (near, an_unknown_place_is_an_error_for_a_strict_near_hint);
+  tcase_add_test (near, items_declare_their_memory);
   tcase_add_test (near, map_sends_each_file_to_where_it_was);
   tcase_add_test (near, parts_are_printed_and_progress_is_told);
   tcase_add_checked_fixture (busy, set_up_busy, tear_down);

@@ -135,10 +135,11 @@ LOOP_TEST (many_items_with_each_deque, 0, 5)
   run_load (scheduler, N_ITEMS, IRIS_SHUTDOWN_DRAIN);
 }
 
-LOOP_TEST (affinity_queues_and_shared_deques, 0, 2)
+LOOP_TEST (affinity_queues_mailboxes_and_shared_deques, 0, 3)
 {
-  g_autoptr (IrisScheduler) scheduler = make_places (
-      IRIS_DEQUE_SPLIT, _i == 0 ? IRIS_LAYOUT_AFFINITY : IRIS_LAYOUT_SHARED);
+  static const IrisLayout layouts[] = { IRIS_LAYOUT_AFFINITY, IRIS_LAYOUT_MAILBOXES,
+                                        IRIS_LAYOUT_SHARED };
+  g_autoptr (IrisScheduler) scheduler = make_places (IRIS_DEQUE_SPLIT, layouts[_i]);
 
   run_load (scheduler, N_ITEMS / 10, IRIS_SHUTDOWN_DRAIN);
 }

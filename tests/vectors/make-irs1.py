@@ -21,6 +21,7 @@ KEYS = {
     95: "limits", 96: "time-limit-ms", 97: "grace-ms", 98: "channel", 99: "grant",
     100: "bury", 101: "workers", 102: "payload", 103: "drained",
     110: "hint-name", 111: "near-item", 112: "near-path", 113: "parts",
+    114: "footprint", 115: "keep-apart",
     120: "states", 121: "key-prefix", 122: "since-ms", 123: "until-ms", 124: "descending",
 }
 BYTES_KEYS = (15, 61, 91, 112, 121)
@@ -181,6 +182,8 @@ valid("submit-no-hint", "no hint, said out loud", "SUBMIT", {10: "echo", 11: -1,
 valid("submit-hint-name", "a hint by name", "SUBMIT", {10: "echo", 12: True, 110: "l2:1"}, b"hello")
 valid("submit-near-item", "near another item", "SUBMIT", {10: "echo", 111: 2**40})
 valid("submit-near-path", "near a path, which is not UTF-8", "SUBMIT", {10: "echo", 112: b"/tmp/caf\xe9"})
+valid("submit-footprint", "the memory that it will touch", "SUBMIT", {10: "echo", 114: 2**30})
+valid("submit-keep-apart", "memory that no other item shares", "SUBMIT", {10: "echo", 114: 2**64 - 1, 115: True})
 valid("submit-path", "a file instead of a payload", "SUBMIT", {10: "sha256", 15: "/usr/share/common-licenses/GPL-2"})
 valid("submit-path-bytes", "a file name that is not UTF-8 travels as binary", "SUBMIT",
       {10: "sha256", 15: b"/tmp/caf\xe9"})
@@ -445,6 +448,8 @@ bad_header("missing-grant", "MORE of how much?", "malformed", "8133c410" + "00" 
 bad_header("type-hint-name", "binary for text", "malformed", "820aa06ec4026c32")
 bad_header("type-near-item", "a string for a number", "malformed", "820aa06fa137")
 bad_header("type-near-path", "a number for bytes", "malformed", "820aa07001")
+bad_header("type-footprint", "a negative number of bytes", "malformed", "820aa072ff")
+bad_header("type-keep-apart", "a number for a truth value", "malformed", "820aa07301")
 bad_header("type-parts", "true is no number of bytes", "malformed", "820aa071c3")
 bad_header("range-part-attempt", "attempts are counted from 1", "bad-argument", "815600", kind="PART")
 bad_header("range-priority", "above nine", "bad-argument", "820aa048" "0a")

@@ -113,6 +113,33 @@ dup_list (const IrisWireArgs *list)
   return g_variant_builder_end (&builder);
 }
 
+/* NULL if @key is no number of milliseconds. */
+static GVariant *
+time_of (const IrisWireMessage *item, IrisWireKey key)
+{
+  switch ((guint) key)
+    {
+    case IRIS_WIRE_KEY_KEEP_MS:
+      return g_variant_new_uint64 (item->keep_ms);
+    case IRIS_WIRE_KEY_DELAY_MS:
+      return g_variant_new_uint64 (item->delay_ms);
+    case IRIS_WIRE_KEY_AT_MS:
+      return g_variant_new_uint64 (item->at_ms);
+    case IRIS_WIRE_KEY_BACKOFF_MS:
+      return g_variant_new_uint64 (item->backoff_ms);
+    case IRIS_WIRE_KEY_TIME_TO_RUN_MS:
+      return g_variant_new_uint64 (item->time_to_run_ms);
+    case IRIS_WIRE_KEY_DEADLINE_MS:
+      return g_variant_new_uint64 (item->deadline_ms);
+    case IRIS_WIRE_KEY_TIME_LIMIT_MS:
+      return g_variant_new_uint64 (item->time_limit_ms);
+    case IRIS_WIRE_KEY_GRACE_MS:
+      return g_variant_new_uint64 (item->grace_ms);
+    default:
+      return NULL;
+    }
+}
+
 static GVariant *
 value_of (const IrisWireMessage *item, IrisWireKey key)
 {
@@ -146,6 +173,10 @@ value_of (const IrisWireMessage *item, IrisWireKey key)
       return g_variant_new_int32 (item->nice);
     case IRIS_WIRE_KEY_STRICT:
       return g_variant_new_boolean (item->strict);
+    case IRIS_WIRE_KEY_FOOTPRINT:
+      return g_variant_new_uint64 (item->footprint);
+    case IRIS_WIRE_KEY_KEEP_APART:
+      return g_variant_new_boolean (item->keep_apart);
     case IRIS_WIRE_KEY_CLEAR_ENVIRONMENT:
       return g_variant_new_boolean (item->clear_environment);
     case IRIS_WIRE_KEY_BURY:
@@ -156,24 +187,8 @@ value_of (const IrisWireMessage *item, IrisWireKey key)
       return g_variant_new_uint64 (item->priority);
     case IRIS_WIRE_KEY_RETRIES:
       return g_variant_new_uint64 (item->retries);
-    case IRIS_WIRE_KEY_KEEP_MS:
-      return g_variant_new_uint64 (item->keep_ms);
-    case IRIS_WIRE_KEY_DELAY_MS:
-      return g_variant_new_uint64 (item->delay_ms);
-    case IRIS_WIRE_KEY_AT_MS:
-      return g_variant_new_uint64 (item->at_ms);
-    case IRIS_WIRE_KEY_BACKOFF_MS:
-      return g_variant_new_uint64 (item->backoff_ms);
-    case IRIS_WIRE_KEY_TIME_TO_RUN_MS:
-      return g_variant_new_uint64 (item->time_to_run_ms);
-    case IRIS_WIRE_KEY_DEADLINE_MS:
-      return g_variant_new_uint64 (item->deadline_ms);
-    case IRIS_WIRE_KEY_TIME_LIMIT_MS:
-      return g_variant_new_uint64 (item->time_limit_ms);
-    case IRIS_WIRE_KEY_GRACE_MS:
-      return g_variant_new_uint64 (item->grace_ms);
     default:
-      return NULL;
+      return time_of (item, key);
     }
 }
 

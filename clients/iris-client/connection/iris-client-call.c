@@ -133,6 +133,10 @@ fill_submit (IrisClientCall *self, IrisWireMessage *message)
   set_string (message, IRIS_WIRE_KEY_NEAR_PATH, request->near_path);
   if (request->strict)
     iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_STRICT, TRUE);
+  if (request->footprint > 0)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_FOOTPRINT, request->footprint);
+  if (request->keep_apart)
+    iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_KEEP_APART, TRUE);
   if (request->args != NULL)
     iris_wire_message_set_args (message, (const char *const *) request->args);
   fill_command (request, message);

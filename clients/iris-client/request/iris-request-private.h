@@ -30,6 +30,8 @@ struct _IrisRequest
   gboolean strict;
   guint64 near_item; /* 0: none */
   char *near_path;
+  guint64 footprint; /* bytes; 0: not declared */
+  gboolean keep_apart;
 
   /* Of a persistent item. */
   IrisDurability durability;

@@ -238,6 +238,26 @@ iris_request_set_near_path (IrisRequest *self, const char *path)
 }
 
 /**
+ * iris_request_set_footprint:
+ * @bytes: how much memory the item will touch, in bytes; 0 for not known
+ * @keep_apart: whether it shares that memory with no other item
+ *
+ * Declares memory, roughly. An idle place steals items with large footprints later. Without a hint,
+ * an item that is to be kept apart goes to the place with the least declared memory of items that
+ * wait or run. Services of worker processes ignore both.
+ *
+ * An item that is to be kept apart without a footprint fails with %IRIS_CLIENT_ERROR_BAD_ARGUMENT.
+ */
+void
+iris_request_set_footprint (IrisRequest *self, guint64 bytes, gboolean keep_apart)
+{
+  g_return_if_fail (self != NULL && !self->sealed);
+
+  self->footprint = bytes;
+  self->keep_apart = !!keep_apart;
+}
+
+/**
  * iris_request_set_durability:
  * @durability: what of the item survives a crash
  *

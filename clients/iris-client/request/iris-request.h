@@ -90,6 +90,8 @@ void iris_request_set_near_path (IrisRequest *self, const char *path);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_request_set_strict (IrisRequest *self, gboolean strict);
 IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_footprint (IrisRequest *self, guint64 bytes, gboolean keep_apart);
+IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_request_set_durability (IrisRequest *self, IrisDurability durability);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_request_set_key (IrisRequest *self, const char *key);

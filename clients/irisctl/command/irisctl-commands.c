@@ -73,6 +73,7 @@ ctl_command_context (const CtlCommand *command, Ctl *ctl, GArray *entries)
       "Run at that place only: no other place may steal the item", NULL },
     { NULL },
   };
+  g_autofree GOptionEntry *footprint = ctl_footprint_entries (&ctl->footprint);
   g_autofree GOptionEntry *schedule = ctl_schedule_entries (&ctl->schedule);
   g_autofree GOptionEntry *filter = ctl_filter_entries (&ctl->filter);
   g_autofree GOptionEntry *process = ctl_command_entries (&ctl->command);
@@ -80,7 +81,10 @@ ctl_command_context (const CtlCommand *command, Ctl *ctl, GArray *entries)
   if (command->entries != NULL)
     add_entries (context, entries, command->entries);
   if (command->takes_hints)
-    add_entries (context, entries, hints);
+    {
+      add_entries (context, entries, hints);
+      add_entries (context, entries, footprint);
+    }
   if (command->takes_schedule)
     add_entries (context, entries, schedule);
   if (command->takes_filter)
@@ -98,6 +102,8 @@ ctl_command_context (const CtlCommand *command, Ctl *ctl, GArray *entries)
 static int
 check_hints (const Ctl *ctl, const CtlCommand *command)
 {
+  g_autoptr (GError) error = NULL;
+
   if (ctl->near != NULL && ctl->place != NULL)
     return ctl_fail (CTL_USAGE, "%s: --place and --near exclude each other", command->name);
   if (ctl->near != NULL && *ctl->near == '\0')
@@ -107,6 +113,8 @@ check_hints (const Ctl *ctl, const CtlCommand *command)
                                 "each file where it was last worked on");
   if (ctl->strict && ctl->place == NULL && ctl->near == NULL && command != &ctl_map)
     return ctl_fail (CTL_USAGE, "%s: --strict needs --place or --near", command->name);
+  if (!ctl_footprint_validate (&ctl->footprint, &error))
+    return ctl_fail (CTL_USAGE, "%s: %s", command->name, error->message);
 
   return CTL_OK;
 }

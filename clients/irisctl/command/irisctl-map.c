@@ -246,6 +246,7 @@ map_submit (Map *self, char *path)
     iris_request_set_place (file->request, place);
   else if (self->hints == HINTS_NEAR && self->only_place < 0)
     iris_request_set_near_path (file->request, absolute);
+  ctl_footprint_apply (&self->ctl->footprint, file->request);
   ctl_schedule_apply (&self->ctl->schedule, file->request);
   iris_request_set_strict (file->request, self->ctl->strict && place >= 0);
   ctl_tally_hint (&self->tally, place);

@@ -50,6 +50,7 @@ typedef struct
   GBytes *bytes;        /* or so */
   char **args;
   gboolean strict;
+  CtlFootprint footprint;
   CtlSchedule schedule;
   CtlCommandOptions command;
   char *klass; /* NULL: durable */

@@ -12,6 +12,7 @@ typedef enum
 {
   MEMBER_TEXT,
   MEMBER_NAME, /* a text, or a number */
+  MEMBER_SIZE, /* a text, or a number of bytes */
   MEMBER_TIME, /* a text, or a number of seconds */
   MEMBER_INT,
   MEMBER_SECONDS,
@@ -43,6 +44,8 @@ static const Member members[] = {
   MEMBER ("place", TEXT, place),
   MEMBER ("near", NAME, near),
   MEMBER ("strict", FLAG, strict),
+  MEMBER ("footprint", SIZE, footprint.size),
+  MEMBER ("keep-apart", FLAG, footprint.keep_apart),
   MEMBER ("class", TEXT, klass),
   MEMBER ("key", TEXT, key),
   MEMBER ("keep", TIME, keep),
@@ -93,6 +96,7 @@ ctl_item_init (CtlItem *self, const Ctl *ctl)
   *self = (CtlItem){ .place = ctl->place,
                      .near = ctl->near,
                      .strict = ctl->strict,
+                     .footprint = ctl->footprint,
                      .schedule = ctl->schedule,
                      .command = ctl->command };
 }
@@ -196,6 +200,7 @@ read_member (CtlItem *self,
   static const char *const wanted[] = {
     [MEMBER_TEXT] = "a string",
     [MEMBER_NAME] = "a path, or the number of an item",
+    [MEMBER_SIZE] = "a size such as \"64M\", or a number of bytes",
     [MEMBER_TIME] = "a time such as \"5m\", or a number of seconds",
     [MEMBER_INT] = "a whole number",
     [MEMBER_SECONDS] = "a number of seconds",
@@ -211,6 +216,7 @@ read_member (CtlItem *self,
     {
     case MEMBER_TEXT:
     case MEMBER_NAME:
+    case MEMBER_SIZE:
     case MEMBER_TIME:
       good = (member->kind != MEMBER_TEXT || type == G_TYPE_STRING)
              && (*(char **) field = text_of (node, memory)) != NULL;
@@ -357,7 +363,8 @@ check (const CtlItem *self, GError **error)
   if (g_str_equal (self->service, "command") && (self->args == NULL || self->args[0] == NULL))
     return ctl_refuse (error, "the service “command” needs a program: name it in the arguments");
 
-  return ctl_schedule_validate (&self->schedule, error)
+  return ctl_footprint_validate (&self->footprint, error)
+         && ctl_schedule_validate (&self->schedule, error)
          && ctl_command_check (&self->command, error);
 }
 
@@ -382,6 +389,7 @@ ctl_item_make_request (const CtlItem *self, GError **error)
   if (self->content_type != NULL)
     iris_request_set_content_type (request, self->content_type);
   ctl_set_hint (request, self->place, self->near, self->strict);
+  ctl_footprint_apply (&self->footprint, request);
   ctl_schedule_apply (&self->schedule, request);
   ctl_command_apply (&self->command, request);
 

@@ -14,7 +14,7 @@ typedef enum
   MILLISECONDS, /* given in seconds */
   WALL_TIME,    /* milliseconds since 1970, given in ISO 8601 */
   PLACE,        /* a number, given as text */
-  NUMBER,       /* the same, of an item */
+  NUMBER,       /* the same, without a sign */
 } Form;
 
 /* What the protocol calls it, and what irisctl does. */
@@ -33,6 +33,8 @@ static const struct
   { "near-item", "near", NUMBER },
   { "near-path", "near", AS_IT_IS },
   { "strict", "strict", AS_IT_IS },
+  { "footprint", "footprint", NUMBER },
+  { "keep-apart", "keep-apart", AS_IT_IS },
   { "class", "class", AS_IT_IS },
   { "key", "key", AS_IT_IS },
   { "keep-ms", "keep", MILLISECONDS },

@@ -166,23 +166,30 @@ class Client:
     def start(self, service: str, payload: Payload = b"", *, args: Sequence[Union[str, bytes]] = (),
               path: Union[str, bytes, None] = None, hint: Union[int, str, None] = None, strict: bool = False,
               near_item: Optional[int] = None, near_path: Union[str, bytes, None] = None,
+              footprint: int = 0, keep_apart: bool = False,
               content_type: Optional[str] = None, progress: Optional[ProgressFunction] = None,
               part: Optional[PartFunction] = None, numbered: bool = False, wait_for_service: bool = False,
               deadline: Optional[float] = None) -> Item:
         """Submits an item and returns at once.
 
         `hint` is the number or the name of a place; `near_item` is the number of an item, and `near_path` a path: it runs
-        where that one was last. With `numbered` the item gets a number, which is in the Result. `progress` is called with a fraction of 1 and a note, either may be None; `part` with parts of the result, as a worker process
+        where that one was last. `footprint` says roughly how many bytes of memory the item will touch, and `keep_apart` that
+        it shares them with no other item: without a hint it runs where the least memory is declared. Worker processes
+        ignore both. With `numbered` the item gets a number, which is in the Result. `progress` is called with a fraction of 1 and a note, either may be None; `part` with parts of the result, as a worker process
         gives them, and a number that grows when another worker has the item, whose parts begin anew.
         With `wait_for_service` the item waits for the first worker of a service that irisd does not know; after
         `deadline` seconds an item that has not begun fails with `deadline-passed`.
         """
+        if keep_apart and footprint == 0:
+            raise ValueError("an item can be kept apart only by the memory that it declares: add footprint, the bytes "
+                             "that it will touch, or leave out keep_apart")
         connection = self._get()
         header = _given({
             "service": service, "quiet": not numbered, "wait-for-service": wait_for_service or None,
             "deadline-ms": None if deadline is None else max(1, round(deadline * 1000)),
             "hint-name": hint if isinstance(hint, str) else None, "hint": None if isinstance(hint, str) else hint,
             "near-item": near_item, "near-path": near_path, "strict": strict or None, "content-type": content_type,
+            "footprint": footprint or None, "keep-apart": keep_apart or None,
             "args": list(args) or None, "path": path, "progress": True if progress is not None else None,
             "parts": PARTS_WINDOW if part is not None else None})
         body = to_bytes(payload)

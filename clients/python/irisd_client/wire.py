@@ -68,6 +68,7 @@ KEYS: Dict[str, Key] = {
     "time-limit-ms": _u64(96), "grace-ms": _u64(97), "channel": _u32(98, 1, 2), "grant": _u64(99),
     "bury": Key(100, "bool"), "workers": _u32(101, 1), "payload": Key(102, "bool"), "drained": Key(103, "bool"),
     "hint-name": Key(110, "text"), "near-item": _u64(111), "near-path": Key(112, "bytes"), "parts": _u64(113),
+    "footprint": _u64(114), "keep-apart": Key(115, "bool"),
     "states": _u32(120, 1), "key-prefix": Key(121, "bytes"), "since-ms": _u64(122), "until-ms": _u64(123),
     "descending": Key(124, "bool"),
 }
@@ -92,6 +93,7 @@ _VERSIONS = "version-min version-max"
 _RUN = "home place worker queue-ns run-ns bytes exit-status signal"
 _ERROR = "code error-name message"
 _NEAR = "hint-name near-item near-path"
+_MEMORY = "footprint keep-apart"
 _KEEP = "class key keep-ms detach bury"
 _TERMS = "delay-ms at-ms priority after after-how retries backoff-ms time-to-run-ms deadline-ms wait-for-service"
 _COMMAND = "stream directory environment clear-environment nice limits time-limit-ms grace-ms"
@@ -99,7 +101,7 @@ _COMMAND = "stream directory environment clear-environment nice limits time-limi
 TYPES: Dict[str, Type] = {
     "HELLO": _type(0x01, _VERSIONS, "features name"),
     "MAP": _type(0x02),
-    "SUBMIT": _type(0x03, "service", "hint strict content-type args path quiet progress parts " + " ".join((_NEAR, _KEEP, _TERMS, _COMMAND)),
+    "SUBMIT": _type(0x03, "service", "hint strict content-type args path quiet progress parts " + " ".join((_NEAR, _MEMORY, _KEEP, _TERMS, _COMMAND)),
                     True),
     "BATCH": _type(0x04, "", "quiet", True),
     "COMPLETIONS": _type(0x96, body=True),

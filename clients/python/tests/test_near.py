@@ -32,6 +32,20 @@ class NearTest(Case):
         self.assertIn(names[1], str(await self.refused("no-such-place", client.submit("echo", hint="l9:9"))))
         await self.refused("not-remembered", client.submit("echo", near_path="/never", strict=True))
 
+    async def test_items_are_kept_apart_by_their_footprints(self):
+        client = await self.client(self.irisd())
+        for _ in range(4):
+            first = client.start("command", args=("sleep", "60"), hint=0, strict=True, footprint=8 << 30)
+            kept = await client.submit("command", args=("true",), footprint=1 << 20, keep_apart=True)
+            self.assertEqual(kept.place, 1)
+            first.cancel()
+            with self.assertRaises(irisd_client.IrisdError):
+                await first
+        with self.assertRaisesRegex(ValueError, "add footprint"):
+            client.start("echo", keep_apart=True)
+        with self.assertRaises(irisd_client.IrisdError):
+            client.start("echo", footprint=-1)
+
 
 class PartsTest(Case):
     async def test_parts_come_in_order_and_before_the_end(self):

@@ -19,6 +19,9 @@
  * (irisd-dispatch.c). Between the grant of a slot and the message's arrival a job cannot be
  * withdrawn.
  *
+ * A command that is to be kept apart, and that no hint places, takes the free slot of the place
+ * whose running commands declare the least memory.
+ *
  * A drained place's slots are only for the items that were queued there before.
  *
  * One lock guards all of it; making a process costs a hundred times the work under it.
@@ -34,6 +37,7 @@ typedef struct
 {
   guint limit;
   guint used;
+  guint64 declared;       /* footprints of the commands that use them */
   IrisdFairQueue waiting; /* all of this home */
   IrisdFairQueue loose;   /* those of them that are not strict */
   guint *nearest;         /* the other places, nearest first */
@@ -120,20 +124,45 @@ may_run_at (IrisdCommandSlots *self, const IrisdJob *job, guint place)
          || !irisd_place_control_is_drained (self->core->place_control, (gint) place);
 }
 
+static void
+give_slot (IrisdCommandSlots *self, IrisdJob *job, guint place)
+{
+  self->places[place].declared += iris_item_get_footprint (&job->item);
+  job->slot = (gint) place;
+}
+
 static gboolean
 take_slot (IrisdCommandSlots *self, IrisdJob *job, guint place)
 {
   if (self->places[place].used >= self->places[place].limit || !may_run_at (self, job, place))
     return FALSE;
   self->places[place].used++;
-  job->slot = (gint) place;
+  give_slot (self, job, place);
   return TRUE;
+}
+
+static gboolean
+find_slot_apart (IrisdCommandSlots *self, IrisdJob *job)
+{
+  const guint n = self->core->n_places;
+  const Place *best = NULL;
+  for (guint i = 0; i < n; i++)
+    {
+      const guint id = ((guint) job->home + i) % n;
+      const Place *place = &self->places[id];
+      if (place->used < place->limit && may_run_at (self, job, id)
+          && (best == NULL || place->declared < best->declared))
+        best = place;
+    }
+  return best != NULL && take_slot (self, job, (guint) (best - self->places));
 }
 
 static gboolean
 find_slot (IrisdCommandSlots *self, IrisdJob *job)
 {
   const guint home = (guint) job->home;
+  if (job->apart)
+    return find_slot_apart (self, job);
   if (take_slot (self, job, home))
     return TRUE;
   for (guint i = 0; !job->strict && i + 1 < self->core->n_places; i++)
@@ -251,7 +280,7 @@ give_to_next (IrisdCommandSlots *self, gint slot)
   IrisdJob *next = next_for (self, (guint) slot);
   if (next == NULL)
     return FALSE;
-  next->slot = slot;
+  give_slot (self, next, (guint) slot);
   count_move (self, next->home, slot);
   next->beside.kind = IRISD_MESSAGE_SLOT;
   irisd_mailbox_post (next->mailbox, &next->beside);
@@ -267,6 +296,7 @@ irisd_command_slots_leave (IrisdCommandSlots *self, IrisdJob *job)
     return;
   job->slot = -1;
   pthread_mutex_lock (&self->lock);
+  self->places[slot].declared -= iris_item_get_footprint (&job->item);
   if (!give_to_next (self, slot))
     self->places[slot].used--;
   pthread_mutex_unlock (&self->lock);

@@ -10,10 +10,14 @@
 
 #include "iris/message/iris-message-private.h"
 #include "iris/message/port/iris-bounded-buffer-private.h"
+#include "iris/sched/pool/iris-footprint-private.h"
 #include "iris/sched/pool/iris-item-private.h"
 
 /* In IrisItem.flags, beside IrisItemFlags: an IrisExtraDelivery. */
 #define IRIS_ITEM_EXTRA ((guint32) 1 << 6)
+
+/* What stays of a delivery's flags when a scheduler is given it. */
+#define IRIS_DELIVERY_FLAGS (IRIS_ITEM_EXTRA | IRIS_ITEM_KEEP_APART | IRIS_FOOTPRINT_SIZE)
 
 typedef struct
 {
@@ -23,6 +27,15 @@ typedef struct
       *buffer; /* a token: the message is the oldest in there when it is opened; or NULL */
   IrisSlab *home;
 } IrisExtraDelivery;
+
+/* What the message says of its item. */
+static inline guint32
+iris_delivery_flags (const IrisMessageReal *message)
+{
+  guint32 hints = message->hints;
+
+  return (hints >> 8) << IRIS_FOOTPRINT_SIZE_SHIFT | (hints & 0xff);
+}
 
 static inline IrisItem *
 iris_delivery_new_extra (IrisMessageReal *message, IrisBoundedBuffer *buffer, gpointer context)
@@ -34,7 +47,7 @@ iris_delivery_new_extra (IrisMessageReal *message, IrisBoundedBuffer *buffer, gp
   self->buffer = buffer;
   self->home = home;
   self->item.context = context;
-  self->item.flags = IRIS_ITEM_EXTRA;
+  self->item.flags = iris_delivery_flags (message) | IRIS_ITEM_EXTRA;
 
   return &self->item;
 }
@@ -49,7 +62,7 @@ iris_delivery_new (IrisMessage *face, gpointer context)
     return iris_delivery_new_extra (message, NULL, context);
 
   message->item.context = context;
-  message->item.flags = IRIS_ITEM_NONE;
+  message->item.flags = iris_delivery_flags (message);
 
   return &message->item;
 }
@@ -134,7 +147,7 @@ iris_delivery_aim (IrisItem *item, IrisCallback func, GDestroyNotify drop, gint 
   item->next = NULL;
   item->home = NULL;
   item->place = place;
-  item->flags = (item->flags & IRIS_ITEM_EXTRA) | flags;
+  item->flags = (item->flags & IRIS_DELIVERY_FLAGS) | flags;
   item->queued_ns = 0;
 
   return item;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Place queues that exist to be compared with those that are used: with another deque, and in the
- * layouts `affinity` and `shared`.
+ * layouts `affinity`, `mailboxes` and `shared`.
  *
  * They are the same code but for the deques: iris-compared-queues.c compiles iris-place-search.c a
  * second time, with the calls of the split deque replaced by those that ask an IrisDequeCore for
@@ -11,7 +11,7 @@
  * it. It is the first worker's; what the others have of it only the owner's calls reach, so that
  * thieves and counts meet it once.
  *
- * Layout `affinity`: iris-affinity-queues.c.
+ * Layouts `affinity` and `mailboxes`: iris-affinity-queues.c.
  */
 #pragma once
 
@@ -25,11 +25,13 @@ typedef struct
   IrisDequeKind kind;
   bool is_shared;
 
-  /* Layout `affinity`: around what. */
+  /* Layouts `affinity` and `mailboxes`: around what. */
   const IrisWorkerPoolOps *inner;
   void (*push_own) (IrisWorkerPool *pool, IrisWorker *worker, IrisItem *item);
   IrisWorkerPoolOps ops;
-  IrisRingCore *affinity; /* of each place */
+  IrisRingCore *affinity; /* of each place, or of each worker */
+  guint n_affinity;
+  bool has_mailboxes;
 } IrisComparedQueues;
 
 /* Of any layout and kind but the idempotent deque. */
@@ -44,5 +46,5 @@ extern const IrisWorkerPoolOps iris_compared_queues_ops;
 void iris_compared_queues_push_own (IrisWorkerPool *pool, IrisWorker *worker, IrisItem *item);
 
 /* iris-affinity-queues.c */
-void iris_affinity_queues_init (IrisComparedQueues *self);
+void iris_affinity_queues_init (IrisComparedQueues *self, bool has_mailboxes);
 void iris_affinity_queues_clear (IrisComparedQueues *self);

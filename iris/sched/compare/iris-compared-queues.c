@@ -128,16 +128,16 @@ iris_compared_queues_new_pool (IrisPlaces *places,
 {
   IrisComparedQueues *self = iris_place_queues_new (sizeof *self, places, how, rules);
   bool is_split = kind == IRIS_DEQUE_SPLIT && layout != IRIS_LAYOUT_SHARED;
+  bool has_affinity = layout == IRIS_LAYOUT_AFFINITY || layout == IRIS_LAYOUT_MAILBOXES;
   IrisWorkerPool *pool;
 
   self->is_shared = layout == IRIS_LAYOUT_SHARED;
   self->kind = self->is_shared ? IRIS_DEQUE_LOCKED : kind;
   self->inner = is_split ? &iris_place_queues_ops : &iris_compared_queues_ops;
   self->push_own = is_split ? iris_place_queues_push_own : iris_compared_queues_push_own;
-  if (layout == IRIS_LAYOUT_AFFINITY)
-    iris_affinity_queues_init (self);
-  pool = iris_place_queues_make_pool (&self->queues,
-                                      layout == IRIS_LAYOUT_AFFINITY ? &self->ops : self->inner,
+  if (has_affinity)
+    iris_affinity_queues_init (self, layout == IRIS_LAYOUT_MAILBOXES);
+  pool = iris_place_queues_make_pool (&self->queues, has_affinity ? &self->ops : self->inner,
                                       compared_queues_free);
   if (is_split && how == IRIS_DEAL_OWN)
     iris_worker_pool_set_plain (pool);

@@ -18,6 +18,8 @@
  * the overflow of the affinity queue may wait in the overflow of an inbox as well, where it goes
  * when the deque is full.
  *
+ * A mailbox (layout `mailboxes`) is an affinity queue of one worker.
+ *
  * Source: U. Acar, G. Blelloch, R. Blumofe, "The Data Locality of Work Stealing" (SPAA 2000); named
  * by Th. Weibel (LASSI, 2010) as the alternative to a deque shared by a place.
  */

@@ -37,7 +37,8 @@ G_DEFINE_ENUM_TYPE (IrisLayout,
                     iris_layout,
                     G_DEFINE_ENUM_VALUE (IRIS_LAYOUT_WORKERS, "workers"),
                     G_DEFINE_ENUM_VALUE (IRIS_LAYOUT_AFFINITY, "affinity"),
-                    G_DEFINE_ENUM_VALUE (IRIS_LAYOUT_SHARED, "shared"))
+                    G_DEFINE_ENUM_VALUE (IRIS_LAYOUT_SHARED, "shared"),
+                    G_DEFINE_ENUM_VALUE (IRIS_LAYOUT_MAILBOXES, "mailboxes"))
 G_DEFINE_ENUM_TYPE (IrisDeal,
                     iris_deal,
                     G_DEFINE_ENUM_VALUE (IRIS_DEAL_OWN, "own"),

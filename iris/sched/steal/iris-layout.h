@@ -32,6 +32,8 @@ typedef enum
  *   for, and runs at the one that comes to it first
  * @IRIS_LAYOUT_SHARED: one deque for all workers of a place, under a lock, as LASSI had it; the
  *   baseline
+ * @IRIS_LAYOUT_MAILBOXES: as %IRIS_LAYOUT_AFFINITY, with a mailbox for each worker instead of an
+ *   affinity queue for each place
  *
  * Where the items of work-stealing places wait.
  */
@@ -40,6 +42,7 @@ typedef enum
   IRIS_LAYOUT_WORKERS,
   IRIS_LAYOUT_AFFINITY,
   IRIS_LAYOUT_SHARED,
+  IRIS_LAYOUT_MAILBOXES,
 } IrisLayout;
 
 #define IRIS_TYPE_LAYOUT (iris_layout_get_type ())

@@ -89,7 +89,8 @@ struct _IrisInterval
   guint64 serial;
   gint place;
   IrisItemFlags item_flags;
-  bool ran; /* written before its start happens */
+  guint64 footprint; /* bytes; 0: not declared */
+  bool ran;          /* written before its start happens */
 
   IrisLock **locks; /* in the order in which they are taken */
   guint n_locks;

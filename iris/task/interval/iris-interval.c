@@ -126,7 +126,7 @@ iris_interval_unref (IrisInterval *self)
  * iris_interval_set_place:
  * @self: an interval that is not scheduled
  * @place: id of a place, or %IRIS_PLACE_ANY
- * @flags: %IRIS_ITEM_STRICT if it may run nowhere else
+ * @flags: %IRIS_ITEM_STRICT if it may run nowhere else, %IRIS_ITEM_KEEP_APART
  *
  * Sets the place at which the interval should run.
  */
@@ -138,6 +138,21 @@ iris_interval_set_place (IrisInterval *self, gint place, IrisItemFlags flags)
 
   self->place = place;
   self->item_flags = flags;
+}
+
+/**
+ * iris_interval_set_footprint:
+ * @self: an interval that is not scheduled
+ * @bytes: how much memory the interval will touch, in bytes; 0 for no hint
+ *
+ * Declares how much memory the interval will touch; see iris_item_set_footprint().
+ */
+void
+iris_interval_set_footprint (IrisInterval *self, guint64 bytes)
+{
+  g_return_if_fail (self != NULL && iris_interval_is_new (self));
+
+  self->footprint = bytes;
 }
 
 /**
@@ -732,6 +747,7 @@ interval_granted (IrisLockNode *node)
     return;
   iris_item_init (&self->item, interval_run, self, interval_dropped);
   iris_item_set_place (&self->item, self->place, self->item_flags);
+  iris_item_set_footprint (&self->item, self->footprint);
   iris_lock_schedule (lock, self->graph->scheduler, &self->item, self->home);
 }
 
@@ -766,6 +782,7 @@ interval_begin (IrisInterval *self)
   interval_set_state (self, IRIS_INTERVAL_READY);
   iris_item_init (&self->item, interval_start, self, interval_dropped);
   iris_item_set_place (&self->item, self->place, self->item_flags);
+  iris_item_set_footprint (&self->item, self->footprint);
   iris_scheduler_queue_item (self->graph->scheduler, &self->item);
 }
 

@@ -115,6 +115,7 @@ IRIS_AVAILABLE_IN_ALL void iris_interval_unref (IrisInterval *self);
 
 IRIS_AVAILABLE_IN_ALL void
 iris_interval_set_place (IrisInterval *self, gint place, IrisItemFlags flags);
+IRIS_AVAILABLE_IN_ALL void iris_interval_set_footprint (IrisInterval *self, guint64 bytes);
 IRIS_AVAILABLE_IN_ALL void iris_interval_add_lock (IrisInterval *self, IrisLock *lock);
 IRIS_AVAILABLE_IN_ALL gboolean iris_interval_set_parent (IrisInterval *self,
                                                          IrisInterval *parent,

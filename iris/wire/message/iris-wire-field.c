@@ -104,6 +104,8 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
   [IRIS_WIRE_KEY_NEAR_ITEM] = UINT64 (near_item, "near-item"),
   [IRIS_WIRE_KEY_NEAR_PATH] = OTHER (RAW, near_path, "near-path"),
   [IRIS_WIRE_KEY_PARTS] = UINT64 (parts, "parts"),
+  [IRIS_WIRE_KEY_FOOTPRINT] = UINT64 (footprint, "footprint"),
+  [IRIS_WIRE_KEY_KEEP_APART] = OTHER (BOOLEAN, keep_apart, "keep-apart"),
   [IRIS_WIRE_KEY_STATES] = UINT32 (states, "states", 1, G_MAXUINT32),
   [IRIS_WIRE_KEY_KEY_PREFIX] = OTHER (RAW, key_prefix, "key-prefix"),
   [IRIS_WIRE_KEY_SINCE_MS] = UINT64 (since_ms, "since-ms"),
@@ -116,11 +118,12 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
 #define WAITING_KEYS                                                                 \
   (K (DELAY_MS) | K (AT_MS) | K (PRIORITY) | K (AFTER) | K (AFTER_HOW) | K (RETRIES) \
    | K (BACKOFF_MS) | K (TIME_TO_RUN_MS) | K (DEADLINE_MS) | K (WAIT_FOR_SERVICE))
-#define NEAR_KEYS (K (HINT_NAME) | K (NEAR_ITEM) | K (NEAR_PATH))
-#define KEEP_KEYS (K (CLASS) | K (KEY) | K (KEEP_MS) | K (DETACH) | K (BURY))
+#define NEAR_KEYS   (K (HINT_NAME) | K (NEAR_ITEM) | K (NEAR_PATH))
+#define MEMORY_KEYS (K (FOOTPRINT) | K (KEEP_APART))
+#define KEEP_KEYS   (K (CLASS) | K (KEY) | K (KEEP_MS) | K (DETACH) | K (BURY))
 #define ITEM_KEYS                                                                           \
   (K (SERVICE) | K (HINT) | K (STRICT) | K (CONTENT_TYPE) | K (ARGS) | K (PATH) | K (QUIET) \
-   | NEAR_KEYS | KEEP_KEYS | WAITING_KEYS)
+   | NEAR_KEYS | MEMORY_KEYS | KEEP_KEYS | WAITING_KEYS)
 #define COMMAND_KEYS                                                                            \
   (K (STREAM) | K (DIRECTORY) | K (ENVIRONMENT) | K (CLEAR_ENVIRONMENT) | K (NICE) | K (LIMITS) \
    | K (TIME_LIMIT_MS) | K (GRACE_MS))

@@ -140,6 +140,8 @@ __extension__ typedef unsigned __int128 IrisWireKeys;
  * @wait_for_service: key 89, whether it waits for a service that is not known yet
  * @near_path: key 112, a file near whose last place it should run
  * @parts: key 113, send parts of the result as they come, this many bytes without a MORE
+ * @footprint: key 114, how much memory the item will touch, in bytes
+ * @keep_apart: key 115, the item shares that memory with no other one
  * @states: key 120, bit N is set if items in the #IrisWireState N are meant
  * @key_prefix: key 121, how the keys of the items begin that are meant
  * @since_ms: key 122, only items that were accepted at that Unix time or later, in milliseconds
@@ -243,6 +245,8 @@ typedef struct
   IrisWireString near_path;
   guint64 near_item;
   guint64 parts;
+  guint64 footprint;
+  gboolean keep_apart;
   IrisWireString key_prefix;
   guint64 since_ms;
   guint64 until_ms;

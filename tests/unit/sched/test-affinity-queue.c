@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Affinity queues: an item that waits in a deque and in a affinity queue runs exactly once, and
- * prefers its place.
+ * Affinity queues and mailboxes: an item that waits in a deque and in one of them runs exactly
+ * once, and prefers its place.
  */
 #include "core-test-util.h"
 
@@ -36,13 +36,14 @@ TEST (an_item_without_an_proxy_is_handed_on)
   ck_assert_ptr_eq (iris_item_proxy_open (&item), &item);
 }
 
+static const IrisLayout layouts[] = { IRIS_LAYOUT_AFFINITY, IRIS_LAYOUT_MAILBOXES };
+
 static IrisScheduler *
-affinity_scheduler (guint n_places, guint n_workers)
+affinity_scheduler (IrisLayout layout, guint n_places, guint n_workers)
 {
   g_autoptr (IrisPlaces) places = iris_places_new_unbound (n_places, n_workers);
 
-  return g_object_new (IRIS_TYPE_PLACE_SCHEDULER, "places", places, "layout", IRIS_LAYOUT_AFFINITY,
-                       NULL);
+  return g_object_new (IRIS_TYPE_PLACE_SCHEDULER, "places", places, "layout", layout, NULL);
 }
 
 static IrisScheduler *scheduler;
@@ -66,11 +67,11 @@ queue_range (gpointer data)
                              IRIS_ITEM_NONE, run_numbered, GUINT_TO_POINTER (i), NULL);
 }
 
-TEST (every_item_runs_once_from_whichever_queue_it_is_taken)
+LOOP_TEST (every_item_runs_once_from_whichever_queue_it_is_taken, 0, 2)
 {
   g_autoptr (IrisStats) stats = NULL;
 
-  scheduler = affinity_scheduler (2, 2);
+  scheduler = affinity_scheduler (layouts[_i], 2, 2);
   runs = calloc (N_ITEMS, 1);
   for (guint i = 0; i < N_ITEMS; i += 1000)
     iris_scheduler_queue (scheduler, queue_range, GUINT_TO_POINTER (i), NULL);
@@ -84,11 +85,11 @@ TEST (every_item_runs_once_from_whichever_queue_it_is_taken)
   free (runs);
 }
 
-TEST (cancelling_settles_every_item_once)
+LOOP_TEST (cancelling_settles_every_item_once, 0, 2)
 {
   g_autoptr (IrisStats) stats = NULL;
 
-  scheduler = affinity_scheduler (2, 2);
+  scheduler = affinity_scheduler (layouts[_i], 2, 2);
   runs = calloc (N_ITEMS, 1);
   for (guint i = 0; i < N_ITEMS; i += 1000)
     iris_scheduler_queue (scheduler, queue_range, GUINT_TO_POINTER (i), NULL);
@@ -126,9 +127,9 @@ queue_and_wait (gpointer data)
   g_mutex_unlock (&lock);
 }
 
-TEST (affinity_wakes_the_place_it_is_for)
+LOOP_TEST (affinity_wakes_the_place_it_is_for, 0, 2)
 {
-  scheduler = affinity_scheduler (2, 1);
+  scheduler = affinity_scheduler (layouts[_i], 2, 1);
   n_at_home = 0;
   iris_scheduler_queue_at (scheduler, 0, IRIS_ITEM_STRICT, queue_and_wait, NULL, NULL);
   iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
@@ -196,6 +197,75 @@ TEST (affinity_may_overflow_on_both_its_ways)
     ck_assert_msg (runs[i] == 1, "item %u ran %u times", i, runs[i]);
   g_clear_object (&scheduler);
   free ((void *) runs);
+}
+
+#define N_MAILED 16 /* fewer than the picks after which a worker looks elsewhere first */
+
+static guint n_held;
+static guint64 n_stolen;
+
+/* Reads the count before the last one is counted, while the only worker that could steal runs it:
+ * later it meets the second halves in the deque. */
+static void
+note_mailed (gpointer data)
+{
+  g_autoptr (IrisStats) stats = iris_scheduler_get_stats (scheduler);
+
+  n_stolen = stats->total.stolen_in;
+  note_home (data);
+}
+
+/* Keeps a worker until that turn. */
+static void
+hold (gpointer data)
+{
+  g_mutex_lock (&lock);
+  n_held++;
+  g_cond_broadcast (&changed);
+  g_mutex_unlock (&lock);
+  wait_for_turn (GPOINTER_TO_UINT (data));
+}
+
+static void
+set_turn (guint now)
+{
+  g_mutex_lock (&lock);
+  turn = now;
+  g_cond_broadcast (&changed);
+  g_mutex_unlock (&lock);
+}
+
+/* When all other workers are held: what it queues lies in two mailboxes when one of them is free.
+ */
+static void
+mail (gpointer data)
+{
+  g_mutex_lock (&lock);
+  while (n_held < 3)
+    g_cond_wait (&changed, &lock);
+  g_mutex_unlock (&lock);
+  for (guint i = 0; i < N_MAILED; i++)
+    iris_scheduler_queue_at (scheduler, 1, IRIS_ITEM_NONE, note_mailed, NULL, NULL);
+  set_turn (1);
+  g_mutex_lock (&lock);
+  while (n_at_home < N_MAILED)
+    g_cond_wait (&changed, &lock);
+  g_mutex_unlock (&lock);
+  set_turn (2);
+}
+
+TEST (a_busy_workers_mailbox_is_emptied_by_its_neighbour)
+{
+  scheduler = affinity_scheduler (IRIS_LAYOUT_MAILBOXES, 2, 2);
+  n_at_home = n_held = turn = 0;
+  iris_scheduler_queue_at (scheduler, 1, IRIS_ITEM_STRICT, hold, GUINT_TO_POINTER (1), NULL);
+  iris_scheduler_queue_at (scheduler, 1, IRIS_ITEM_STRICT, hold, GUINT_TO_POINTER (2), NULL);
+  iris_scheduler_queue_at (scheduler, 0, IRIS_ITEM_STRICT, hold, GUINT_TO_POINTER (2), NULL);
+  iris_scheduler_queue_at (scheduler, 0, IRIS_ITEM_STRICT, mail, NULL, NULL);
+  iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
+  ck_assert_uint_eq (n_at_home, N_MAILED);
+  ck_assert_uint_eq (n_stolen, 0);
+  g_clear_object (&scheduler);
 }
 
 TEST_MAIN ("affinity-queue", NULL, NULL)

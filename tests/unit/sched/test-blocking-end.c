@@ -139,12 +139,12 @@ LOOP_TEST (each_section_of_a_lone_worker_during_a_drain_has_a_stand_in, 0, 3)
   check_sections_during_shutdown (IRIS_SHUTDOWN_DRAIN);
 }
 
-LOOP_TEST (each_section_during_a_drain_has_a_stand_in_on_every_layout_and_deque, 0, 15)
+LOOP_TEST (each_section_during_a_drain_has_a_stand_in_on_every_layout_and_deque, 0, 20)
 {
   static const IrisDequeKind kinds[] = { IRIS_DEQUE_CHASE_LEV, IRIS_DEQUE_SPLIT, IRIS_DEQUE_ABP,
                                          IRIS_DEQUE_STEAL_HALF, IRIS_DEQUE_LOCKED };
   static const IrisLayout layouts[] = { IRIS_LAYOUT_WORKERS, IRIS_LAYOUT_AFFINITY,
-                                        IRIS_LAYOUT_SHARED };
+                                        IRIS_LAYOUT_SHARED, IRIS_LAYOUT_MAILBOXES };
   g_autoptr (IrisPlaces) places = iris_places_new_unbound (1 + _i % 2, 1);
 
   scheduler = g_object_new (IRIS_TYPE_PLACE_SCHEDULER, "places", places, "deque", kinds[_i % 5],

@@ -133,12 +133,12 @@ LOOP_TEST (a_scheduler_drains_while_all_its_workers_wait, 0, core_test_n_kinds)
   core_test_gate_wait (&done, n);
 }
 
-LOOP_TEST (what_each_deque_holds_is_open_while_its_owner_waits, 0, 15)
+LOOP_TEST (what_each_deque_holds_is_open_while_its_owner_waits, 0, 20)
 {
   static const IrisDequeKind kinds[] = { IRIS_DEQUE_CHASE_LEV, IRIS_DEQUE_SPLIT, IRIS_DEQUE_ABP,
                                          IRIS_DEQUE_STEAL_HALF, IRIS_DEQUE_LOCKED };
   static const IrisLayout layouts[] = { IRIS_LAYOUT_WORKERS, IRIS_LAYOUT_AFFINITY,
-                                        IRIS_LAYOUT_SHARED };
+                                        IRIS_LAYOUT_SHARED, IRIS_LAYOUT_MAILBOXES };
   g_autoptr (IrisPlaces) places = iris_places_new_unbound (1 + _i % 2, 1);
   g_autoptr (IrisScheduler)
       scheduler = g_object_new (IRIS_TYPE_PLACE_SCHEDULER, "places", places, "deque", kinds[_i % 5],

@@ -288,4 +288,69 @@ LOOP_TEST (work_is_queued_with_its_footprint, 0, 2)
   core_test_check_stats (scheduler);
 }
 
+static void
+count_message (IrisMessage *message, gpointer data)
+{
+  count_one (data);
+}
+
+TEST (messages_are_kept_apart_by_their_footprints)
+{
+  g_autoptr (IrisPlaces) places = make_places ();
+  g_autoptr (IrisScheduler) scheduler = iris_place_scheduler_new (places);
+  g_autoptr (IrisPort) port = iris_port_new ();
+  g_autoptr (IrisStats) stats = NULL;
+  _Atomic guint ran = 0;
+  g_autoptr (IrisMessage) shared = iris_message_ref_sink (iris_message_new (0));
+
+  iris_arbiter_receive (scheduler, port, count_message, &ran, NULL);
+  iris_message_set_footprint (shared, 64 * MB, TRUE);
+  for (int i = 0; i < 50; i++)
+    {
+      g_autoptr (IrisMessage) copy = iris_message_ref_sink (iris_message_copy (shared));
+
+      iris_port_post (port, copy);
+      iris_port_post (port, shared); /* in use from before, or not */
+      iris_port_post (port, iris_message_new (0));
+    }
+  iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
+  ck_assert_uint_eq (ran, 150);
+  stats = iris_scheduler_get_stats (scheduler);
+  ck_assert_uint_eq (stats->total.kept_apart, 100);
+  core_test_check_stats (scheduler);
+}
+
+static gboolean
+count_interval (IrisInterval *interval, gpointer data, GError **error)
+{
+  count_one (data);
+
+  return TRUE;
+}
+
+TEST (intervals_are_kept_apart_by_their_footprints)
+{
+  g_autoptr (IrisPlaces) places = make_places ();
+  g_autoptr (IrisScheduler) scheduler = iris_place_scheduler_new (places);
+  g_autoptr (IrisIntervalGraph) graph = iris_interval_graph_new (scheduler);
+  g_autoptr (IrisStats) stats = NULL;
+  _Atomic guint ran = 0;
+
+  for (int i = 0; i < 50; i++)
+    {
+      g_autoptr (IrisInterval) large = iris_interval_new (graph, NULL, count_interval, &ran, NULL);
+      g_autoptr (IrisInterval) small = iris_interval_new (graph, NULL, count_interval, &ran, NULL);
+
+      iris_interval_set_place (large, IRIS_PLACE_ANY, IRIS_ITEM_KEEP_APART);
+      iris_interval_set_footprint (large, 64 * MB);
+      iris_interval_schedule (large);
+      iris_interval_schedule (small);
+    }
+  iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
+  ck_assert_uint_eq (ran, 100);
+  stats = iris_scheduler_get_stats (scheduler);
+  ck_assert_uint_eq (stats->total.kept_apart, 50);
+  core_test_check_stats (scheduler);
+}
+
 TEST_MAIN ("footprint", NULL, NULL)

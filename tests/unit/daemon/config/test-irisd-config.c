@@ -121,6 +121,33 @@ START_TEST (a_steal_policy_is_given_in_words)
 }
 END_TEST
 
+START_TEST (deques_and_layouts_are_given_by_name)
+{
+  const char *text = "[irisd]\ndeque = chase-lev\nlayout = affinity\ndeal = round-robin\n";
+  g_autoptr (IrisdConfig) config = irisd_config_new ();
+  g_autoptr (IrisPlaces) places = iris_places_new_unbound (2, 1);
+  g_autoptr (IrisScheduler) scheduler = NULL;
+  g_autoptr (GError) error = NULL;
+  IrisDequeKind deque;
+  IrisLayout layout;
+  IrisDeal deal;
+
+  ck_assert (irisd_config_load_text (config, "irisd.conf", text, strlen (text), &error));
+  scheduler = irisd_places_new_scheduler (config, places);
+  g_object_get (scheduler, "deque", &deque, "layout", &layout, "deal", &deal, NULL);
+  ck_assert_int_eq (deque, IRIS_DEQUE_CHASE_LEV);
+  ck_assert_int_eq (layout, IRIS_LAYOUT_AFFINITY);
+  ck_assert_int_eq (deal, IRIS_DEAL_ROUND_ROBIN);
+
+  ck_assert (!irisd_config_set (config, "layout", "heap", &error));
+  ck_assert_str_eq (error->message,
+                    "there is no layout “heap”; choose workers, affinity, shared or mailboxes");
+  g_clear_error (&error);
+  ck_assert (!irisd_config_set (config, "deque", "idempotent", &error));
+  ck_assert (g_error_matches (error, IRISD_ERROR, IRISD_ERROR_USAGE));
+}
+END_TEST
+
 START_TEST (only_loopback_addresses_are_listened_on)
 {
   g_autoptr (IrisdConfig) config = irisd_config_new ();
@@ -168,6 +195,8 @@ main (int argc, char **argv)
   tcase_add_test (tcase, the_manual_page_gives_every_limit_with_its_default);
   tcase_add_test (tcase, the_default_limits_fit_each_other);
   tcase_add_test (tcase, a_steal_policy_is_given_in_words);
+  tcase_add_test (tcase, a_steal_policy_is_given_in_words);
+  tcase_add_test (tcase, deques_and_layouts_are_given_by_name);
   tcase_add_test (tcase, only_loopback_addresses_are_listened_on);
   tcase_add_test (tcase, a_file_of_the_configuration_is_read_over_the_one_before);
   suite_add_tcase (suite, tcase);
