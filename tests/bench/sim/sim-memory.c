@@ -5,15 +5,20 @@
  */
 #include "tests/bench/sim/sim-private.h"
 
+#include "iris/base/memory/iris-page-private.h"
 #include "tests/bench/sim/sim-machine-private.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
+/* A region of pages is aligned to its size, which is the most that is asked for. */
+#define ARENA_ALIGN IRIS_REGION_SIZE
+
 /* Of each processor, and one for the thread outside. */
 #define CACHES_SIZE ((SIM_MAX_PROCESSORS + (size_t) 1) * SIM_CACHE_LINES * sizeof (uint64_t))
 #define LINES_SIZE  (SIM_ARENA_SIZE / SIM_LINE * sizeof (SimLine))
+#define MEMORY_SIZE (ARENA_ALIGN + SIM_ARENA_SIZE + LINES_SIZE + CACHES_SIZE)
 
 /* A line that was fetched for a read-modify-write stays for the time of so many: a swap that fails
  * is tried again, with the value that it found, before the line is gone. */
@@ -22,12 +27,12 @@
 /* Lines that a processor may wait for without standing still. */
 #define STORE_BUFFER 8
 
-static char *memory; /* the arena, the lines, and the caches */
+static char *memory; /* space to align in, the arena, the lines, and the caches */
 
 bool
 sim_memory_init (GError **error)
 {
-  size_t size = SIM_ARENA_SIZE + LINES_SIZE + CACHES_SIZE;
+  size_t size = MEMORY_SIZE;
 
   memory = mmap (NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
                  -1, 0);
@@ -41,8 +46,8 @@ sim_memory_init (GError **error)
     }
   /* Everything is used here and there; the pages of this program must not be what is measured. */
   madvise (memory, size, MADV_HUGEPAGE);
-  sim_engine.arena = memory;
-  sim_engine.lines = (SimLine *) (memory + SIM_ARENA_SIZE);
+  sim_engine.arena = memory + (-(uintptr_t) memory & (ARENA_ALIGN - 1));
+  sim_engine.lines = (SimLine *) (void *) (sim_engine.arena + SIM_ARENA_SIZE);
 
   return true;
 }
@@ -50,14 +55,15 @@ sim_memory_init (GError **error)
 void
 sim_memory_clear (void)
 {
-  munmap (memory, SIM_ARENA_SIZE + LINES_SIZE + CACHES_SIZE);
+  munmap (memory, MEMORY_SIZE);
 }
 
 /* What a thread's processor knows of lines: nothing. */
 uint64_t *
 sim_memory_cache (unsigned thread)
 {
-  return (uint64_t *) (memory + SIM_ARENA_SIZE + LINES_SIZE) + (size_t) thread * SIM_CACHE_LINES;
+  return (uint64_t *) (sim_engine.arena + SIM_ARENA_SIZE + LINES_SIZE)
+         + (size_t) thread * SIM_CACHE_LINES;
 }
 
 /* Zeroed; it is given back with the run. NULL when there is none left. */

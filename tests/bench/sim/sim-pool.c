@@ -7,7 +7,26 @@
  */
 #include "tests/bench/sim/sim-pool.h"
 
+#include <time.h>
+
+/* Of the simulated time; and pages keep their memory, which goes back with the run. */
+static int
+sim_clock_gettime (clockid_t clock, struct timespec *now)
+{
+  uint64_t at = sim_engine.current == NULL ? 0 : sim_engine.current->now / 1000;
+
+  *now = (struct timespec){ (time_t) (at / 1000000000), (long) (at % 1000000000) };
+
+  return 0;
+}
+
+#define clock_gettime             sim_clock_gettime
+#define IRIS_PAGE_DISCARD(memory) ((void) (memory))
+
 #include "iris/base/memory/iris-page-pool.c"
+
+#undef clock_gettime
+
 #include "iris/base/memory/iris-slab.c"
 #include "iris/base/sync/iris-parking-lot.c"
 #include "iris/sched/pool/iris-active-workers.c"
@@ -336,6 +355,9 @@ static void
 prepare (const SimSetup *setup, const IrisStealRules *rules)
 {
   idle_sets = known_sets = NULL;
+  n_slabs = 0;
+  memset (&page_pool, 0, sizeof page_pool);
+  page_pool.n_cut = N_PAGES;
   n_slots = 0;
   sim_engine_local (&iris_thread_slot_plus_one, sizeof iris_thread_slot_plus_one);
   sim_engine_local (&iris_worker_mine, sizeof iris_worker_mine);
