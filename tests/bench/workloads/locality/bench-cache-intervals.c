@@ -121,8 +121,9 @@ const BenchWorkload bench_workload_cache_intervals = {
           .differs =
               "Percent that a placement takes longer than the best one. Arrays are 0.75 of a "
               "place's cache, which one core may have to itself: so intervals go in steps of a "
-              "pass, and elements lie in a list, besides the published form. Hints are strict, "
-              "but for “best, soft”.",
+              "pass, and elements lie in a list, besides the published form. Without hints, and at "
+              "random, the arrays are dealt to intervals by chance. Hints are soft, as LASSI's "
+              "were, but for “best, strict” and “worst, strict”.",
           .published = published },
   .check = bench_placements_check,
 };

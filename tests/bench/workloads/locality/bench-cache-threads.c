@@ -162,7 +162,8 @@ const BenchWorkload bench_workload_cache_threads = {
           .differs =
               "Percent that a placement takes longer than the best one. Arrays are 0.75 of a "
               "place's cache, which one core may have to itself: so threads take turns after "
-              "each pass, and elements lie in a list, besides the published form.",
+              "each pass, and elements lie in a list, besides the published form. Of threads that "
+              "are not bound, and at random, the arrays are dealt to them by chance.",
           .published = published },
   .check = bench_placements_check,
 };

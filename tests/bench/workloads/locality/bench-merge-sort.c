@@ -339,7 +339,8 @@ const BenchWorkload bench_workload_merge_sort = {
               "two Intel Nehalem processors of 4 cores, an L3 cache of 8 MB each, HotSpot 1.6",
           .differs =
               "Percent that a placement takes longer than the best one. Intervals and edges are "
-              "made before the clock starts. Hints are strict, but for “best, soft”.",
+              "made before the clock starts. Hints are soft, as LASSI's were, but for “best, "
+              "strict” and “worst, strict”.",
           .published = published },
   .check = bench_placements_check,
 };
