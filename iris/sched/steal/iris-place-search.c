@@ -85,6 +85,27 @@ deal (IrisPlaceQueues *self)
   return iris_place_queues_next (self);
 }
 
+/* An item that no place is meant for: to the place whose turn it is; or, if the ring of its inbox is
+ * full, to the next place, whose workers would else have to steal it out of an overflow. */
+static void
+push_dealt (IrisWorkerPool *pool, IrisItem *item)
+{
+  IrisPlaceQueues *self = pool->owner;
+  guint place = deal (self);
+  IrisRingCore *inbox = &self->queues[place].inbox;
+
+  if (iris_unlikely (!iris_ring_core_offer (inbox, item)))
+    {
+      guint next = place + 1 < self->n_places ? place + 1 : 0;
+
+      if (next != place && iris_ring_core_offer (&self->queues[next].inbox, item))
+        place = next;
+      else
+        iris_ring_core_push (inbox, item);
+    }
+  iris_parking_lot_publish (&pool->parking_lot, place, false);
+}
+
 /* An item with a footprint: where it goes, and that it goes there. Out of line: it is rare. */
 static __attribute__ ((noinline)) void
 push_declared (IrisWorkerPool *pool, IrisWorker *worker, IrisItem *item)
@@ -132,7 +153,7 @@ place_queues_push (IrisWorkerPool *pool, IrisWorker *worker, IrisItem *item)
   else if (worker != NULL && self->deal == IRIS_DEAL_OWN)
     push_own (pool, worker, item);
   else
-    push_inbox (pool, deal (self), false, item);
+    push_dealt (pool, item);
 }
 
 static guint64
