@@ -27,6 +27,7 @@
 #include "iris/sched/steal/iris-place-queues-refuse.c"
 #include "iris/sched/steal/iris-place-queues.c"
 #include "iris/sched/steal/iris-place-search.c"
+#include "iris/sched/steal/iris-strict-deque.c"
 
 #include "explore.h"
 #include "items.h"
