@@ -52,6 +52,7 @@ run_one (BenchReport *report, const BenchWorkload *workload, OnError on_error, G
       BenchResult *result;
 
       options->workers = g_array_index (report->workers, guint, i);
+      options->progress.nth++;
       result = bench_workload_run (workload, options, &why);
       if (result != NULL)
         g_ptr_array_add (report->results, result);
@@ -72,7 +73,9 @@ static gboolean
 run_all (BenchReport *report, GPtrArray *workloads, OnError on_error, GError **error)
 {
   g_autoptr (GError) none = NULL;
+  BenchOptions *options = (BenchOptions *) report->options;
 
+  options->progress = (BenchProgress){ 0, workloads->len * report->workers->len, bench_now () };
   for (guint i = 0; i < workloads->len; i++)
     {
       const BenchWorkload *workload = g_ptr_array_index (workloads, i);

@@ -42,9 +42,11 @@ write_range (JsonObject *published, const char *low_name, const char *high_name)
   g_autofree char *from = g_strdup_printf ("%.*f", digits, low);
   g_autofree char *to = g_strdup_printf ("%.*f", digits, high);
   const char *unit = bench_json_text (published, "unit");
+  gboolean is_ours = g_str_equal (low_name, "median");
 
   if (isnan (low) || isnan (high))
-    return g_strdup ("–");
+    return g_strdup (is_ours && bench_json_text (published, "counter") != NULL ? "not counted"
+                                                                               : "–");
   if (g_strcmp0 (unit, "x") == 0)
     unit = "×";
   if (g_str_equal (from, to))

@@ -2,8 +2,8 @@
  *
  * Placements as contenders, and the intervals of a run that they place.
  *
- * Right hints are strict: a soft one lets a place that ran out of work for a moment take work for
- * which its cache has nothing, which is a contender of its own, "best, soft".
+ * Hints are wishes, as programs usually give them: a place that ran out of work for a moment takes
+ * work for which its cache has nothing. Orders are contenders of their own, "best, strict".
  */
 #include "tests/bench/workloads/locality/bench-placement.h"
 #include "tests/bench/peers/bench-iris.h"
