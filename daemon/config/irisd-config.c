@@ -123,40 +123,55 @@ set_scheduler (IrisdConfig *self, const char *value, GError **error)
                      value);
 }
 
-/* Sets @field to the value of @type that has this nick. */
+/* As "one, two or three", without the nick @but. */
+static char *
+list_nicks (const GEnumClass *klass, const char *but)
+{
+  GString *text = g_string_new (NULL);
+  const char *last = NULL;
+  for (guint i = 0; i < klass->n_values; i++)
+    {
+      if (g_strcmp0 (klass->values[i].value_nick, but) == 0)
+        continue;
+      if (last != NULL)
+        g_string_append_printf (text, "%s%s", text->len > 0 ? ", " : "", last);
+      last = klass->values[i].value_nick;
+    }
+  g_string_append_printf (text, " or %s", last);
+  return g_string_free (text, FALSE);
+}
+
+/* Sets @field to the value of @type that has this nick, which is not @but. */
 static gboolean
-set_enum (int *field, GType type, const char *what, const char *value, GError **error)
+set_enum (int *field,
+          GType type,
+          const char *what,
+          const char *but,
+          const char *value,
+          GError **error)
 {
   GEnumClass *klass = g_type_class_ref (type);
   const GEnumValue *found = g_enum_get_value_by_nick (klass, value);
-  gboolean good = found != NULL;
+  gboolean good = found != NULL && g_strcmp0 (value, but) != 0;
   if (good)
     *field = found->value;
   else
     {
-      g_autoptr (GString) nicks = g_string_new (NULL);
-      for (guint i = 0; i < klass->n_values; i++)
-        g_string_append_printf (nicks, "%s%s",
-                                i == 0                     ? ""
-                                : i + 1 == klass->n_values ? " or "
-                                                           : ", ",
-                                klass->values[i].value_nick);
+      g_autofree char *nicks = list_nicks (klass, but);
       g_set_error (error, IRISD_ERROR, IRISD_ERROR_USAGE, "there is no %s “%s”; choose %s", what,
-                   value, nicks->str);
+                   value, nicks);
     }
   g_type_class_unref (klass);
   return good;
 }
 
+/* An idempotent deque may give out an item twice. */
 static gboolean
 set_deque (IrisdConfig *self, const char *value, GError **error)
 {
   int kind;
-  if (!set_enum (&kind, IRIS_TYPE_DEQUE_KIND, "deque", value, error))
+  if (!set_enum (&kind, IRIS_TYPE_DEQUE_KIND, "deque", "idempotent", value, error))
     return FALSE;
-  if (kind == IRIS_DEQUE_IDEMPOTENT)
-    return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-                       "an idempotent deque may give out an item twice; choose another");
   self->deque = (IrisDequeKind) kind;
   return TRUE;
 }
@@ -165,7 +180,7 @@ static gboolean
 set_layout (IrisdConfig *self, const char *value, GError **error)
 {
   int layout;
-  if (!set_enum (&layout, IRIS_TYPE_LAYOUT, "layout", value, error))
+  if (!set_enum (&layout, IRIS_TYPE_LAYOUT, "layout", NULL, value, error))
     return FALSE;
   self->layout = (IrisLayout) layout;
   return TRUE;
@@ -175,7 +190,7 @@ static gboolean
 set_deal (IrisdConfig *self, const char *value, GError **error)
 {
   int deal;
-  if (!set_enum (&deal, IRIS_TYPE_DEAL, "deal", value, error))
+  if (!set_enum (&deal, IRIS_TYPE_DEAL, "deal", NULL, value, error))
     return FALSE;
   self->deal = (IrisDeal) deal;
   return TRUE;

@@ -198,6 +198,43 @@ START_TEST (every_scheduler_serves_the_sockets_of_all_places)
 }
 END_TEST
 
+static const char *const arrangements[] = {
+  "deque = chase-lev",
+  "deque = abp",
+  "deque = steal-half",
+  "deque = locked",
+  "layout = affinity",
+  "layout = mailboxes",
+  "layout = shared",
+  "deal = round-robin",
+  "layout = mailboxes\ndeque = chase-lev\ndeal = round-robin",
+};
+
+/* "sha256" is no brief item, which the gateway would run itself. */
+START_TEST (items_run_in_every_layout_and_from_every_deque)
+{
+  g_autofree char *config = g_strdup_printf ("[irisd]\n%s\n", arrangements[_i]);
+  Irisd *other = irisd_start (config, TWO_PLACES, NULL);
+  g_autoptr (Client) there = client_hello (other->front);
+  guint n_at[2] = { 0 };
+  for (guint i = 0; i < N_ITEMS; i++)
+    client_submit (there, "sha256", "x", 1, i % 3 == 2 ? IRIS_PLACE_ANY : (gint) (i % 3),
+                   i % 3 != 2);
+  for (guint i = 0; i < N_ITEMS; i++)
+    {
+      const IrisWireMessage *result = client_receive_type (there, IRIS_WIRE_RESULT);
+      n_at[result->place]++;
+    }
+  ck_assert_uint_ge (n_at[0], N_ITEMS / 3);
+  ck_assert_uint_ge (n_at[1], N_ITEMS / 3);
+  g_autoptr (IrisWireStatus) status = client_get_status (there);
+  ck_assert_uint_eq (status->places[0].executed, n_at[0]);
+  ck_assert_uint_eq (status->places[1].executed, n_at[1]);
+  client_free (g_steal_pointer (&there));
+  irisd_finish (other);
+}
+END_TEST
+
 START_TEST (a_command_runs_on_the_cpus_of_its_place)
 {
   Irisd *real = irisd_start (NULL, "--places=pu", NULL);
@@ -237,6 +274,8 @@ main (void)
   tcase_add_test (two, a_strict_item_has_to_name_its_place);
   tcase_add_test (two, the_counters_agree_with_the_completions);
   tcase_add_loop_test (other, every_scheduler_serves_the_sockets_of_all_places, 0, 3);
+  tcase_add_loop_test (other, items_run_in_every_layout_and_from_every_deque, 0,
+                       G_N_ELEMENTS (arrangements));
   tcase_add_test (other, a_command_runs_on_the_cpus_of_its_place);
   suite_add_tcase (suite, two);
   suite_add_tcase (suite, other);
