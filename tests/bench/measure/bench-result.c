@@ -2,8 +2,9 @@
  *
  * Rounds: every trial once a round, so that what disturbs the machine disturbs all of them.
  *
- * The first round warms up and is not recorded. Each round starts with another trial, so that none
- * always runs behind the same neighbour.
+ * The first round warms up and is not recorded. Each round starts with another trial, and goes the
+ * other way than the one before: so no trial always runs behind the same one, and what grows or
+ * fades slowly adds as much to a series as to its base.
  */
 #include "tests/bench/measure/bench-measure.h"
 
@@ -299,8 +300,12 @@ run_round (const BenchResult *self, guint round, GError **error)
 
   show_progress (self, round);
   for (guint i = 0; i < n; i++)
-    if (!run_trial (self, &g_array_index (self->trials, Trial, (i + round) % n), round > 0, error))
-      return FALSE;
+    {
+      guint turn = round + (round % 2 == 0 ? i : n - i);
+
+      if (!run_trial (self, &g_array_index (self->trials, Trial, turn % n), round > 0, error))
+        return FALSE;
+    }
   if (self->each_round != NULL)
     self->each_round (self->each_round_data);
 
