@@ -93,8 +93,9 @@ static const BenchPublished published[] = {
 static const BenchFigure figure = {
   .row = "B2 B3",
   .title = "Programs without hints run as fast on places",
-  .source = "Th. Weibel, An Advanced Scheduler for Intervals (ETH Zürich, 2010), LASSI",
-  .machine = "2 Intel Nehalem processors of 4 cores, an L3 of 8 MB each; Java",
+  .source = BENCH_LASSI
+  ", Alternative Designs, and Performance Evaluation, Non-Locality Benchmarks",
+  .machine = BENCH_LASSI_MACHINE,
   .differs =
       "the thesis shows charts without a visible difference (0 %) of Java programs; these are "
       "empty items, where a difference shows most, and items of 10 µs; all workers share the one "
