@@ -83,6 +83,7 @@ EXPECTED = {
     'lud': NUMERIC,
     'heat': NUMERIC,
     'overhead': {load: {'plain', 'work-stealing', 'work-stealing:deque=chase-lev', 'default'} | FORKS
+                       | ({'plain, in tiles'} if load in KERNELS else set())
                  for load in ('tasks of 20 ns', *KERNELS)},
     'steals': {load + measure: CROSSED | ({'fork-join'} if load == 'fib' else FORKS if load in KERNELS else set())
                | ({'plain'} if load in KERNELS and not measure else set())

@@ -333,7 +333,7 @@ run_round (BenchResult *self, guint round, GError **error)
 
   for (guint i = 0; i < n; i++)
     {
-      guint turn = (round % 2 == 0 ? i : n - 1 - i) + round;
+      guint turn = round + (round % 2 == 0 ? i : n - i);
 
       show_progress (self, round, i);
       if (!run_trial (self, &g_array_index (self->trials, Trial, turn % n), round > 0, error))

@@ -34,6 +34,15 @@ typedef struct
   const BenchPublished *published; /* the last one has no `what`; or NULL */
 } BenchFigure;
 
+/* Papers that several workloads redo, each followed by its section, and their machines. */
+#define BENCH_LASSI         "Th. Weibel, An Advanced Scheduler for Intervals, ETH Zürich, 2010"
+#define BENCH_LASSI_MACHINE "2 Intel Nehalem processors of 4 cores, an L3 of 8 MB each, HotSpot 1.6"
+#define BENCH_FAST                                                                       \
+  "S. Sridharan, B. Keck, R. Murphy, S. Chandra, P. Kogge, Thread Migration to Improve " \
+  "Synchronization Performance"
+#define BENCH_FAST_MACHINE \
+  "HP rx4640, 4 Itanium 2 of 1.5 GHz, 256 KB L2 and 4 MB L3 each, one bus; Linux 2.6.9"
+
 /* The rows of all workloads in their order, each once: (element-type utf8). */
 GPtrArray *bench_figure_rows (void);
 gboolean bench_figure_has_row (const BenchFigure *self, const char *row);

@@ -269,8 +269,8 @@ static const BenchPublished published[] = {
 static const BenchFigure figure = {
   .row = "B13",
   .title = "Java Grande Forum benchmarks, which give no hints",
-  .source = "Th. Weibel, An Advanced Scheduler for Intervals (ETH Zürich, 2010), LASSI",
-  .machine = "2 Intel Nehalem processors of 4 cores, an L3 of 8 MB each; Java",
+  .source = BENCH_LASSI ", Performance Evaluation, Non-Locality Benchmarks",
+  .machine = BENCH_LASSI_MACHINE,
   .differs =
       "C written from the kernels' descriptions; items in phases where the thesis has "
       "intervals; a chart without a visible difference counts as 0 %; --size 2 runs size B of "

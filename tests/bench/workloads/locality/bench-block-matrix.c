@@ -385,11 +385,8 @@ const BenchWorkload bench_workload_block_matrix = {
       &(const BenchFigure){
           .row = "B12 B14",
           .title = "Block Matrix Multiplication: Performance",
-          .source =
-              "Th. Weibel, An Advanced Scheduler for Intervals, ETH Zurich, 2010, Performance "
-              "Evaluation, Locality Benchmarks",
-          .machine =
-              "two Intel Nehalem processors of 4 cores, an L3 cache of 8 MB each, HotSpot 1.6",
+          .source = BENCH_LASSI ", Performance Evaluation, Locality Benchmarks",
+          .machine = BENCH_LASSI_MACHINE,
           .differs =
               "Percent that a placement takes longer than the best one. Quadrants lie in one "
               "piece, down to blocks of 64 x 64; worst means that products and sums go to the "

@@ -113,11 +113,8 @@ const BenchWorkload bench_workload_cache_intervals = {
       &(const BenchFigure){
           .row = "B10 B14",
           .title = "Cache Stress Test: Performance",
-          .source =
-              "Th. Weibel, An Advanced Scheduler for Intervals, ETH Zurich, 2010, Performance "
-              "Evaluation, Locality Benchmarks",
-          .machine =
-              "two Intel Nehalem processors of 4 cores, an L3 cache of 8 MB each, HotSpot 1.6",
+          .source = BENCH_LASSI ", Performance Evaluation, Locality Benchmarks",
+          .machine = BENCH_LASSI_MACHINE,
           .differs =
               "Percent that a placement takes longer than the best one. Arrays are 0.75 of a "
               "place's cache, which one core may have to itself: so intervals go in steps of a "

@@ -160,9 +160,8 @@ const BenchWorkload bench_workload_cache_threads = {
       &(const BenchFigure){
           .row = "B9 B14",
           .title = "Cache Stress Test: Execution Times",
-          .source = "Th. Weibel, An Advanced Scheduler for Intervals, ETH Zurich, 2010, Approach",
-          .machine =
-              "two Intel Nehalem processors of 4 cores, an L3 cache of 8 MB each, HotSpot 1.6",
+          .source = BENCH_LASSI ", Approach",
+          .machine = BENCH_LASSI_MACHINE,
           .differs =
               "Percent that a placement takes longer than the best one. Arrays are 0.75 of a "
               "place's cache, which one core may have to itself: so threads take turns after "

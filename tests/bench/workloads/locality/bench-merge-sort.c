@@ -334,11 +334,8 @@ const BenchWorkload bench_workload_merge_sort = {
       &(const BenchFigure){
           .row = "B11 B14",
           .title = "Merge Sort: Performance",
-          .source =
-              "Th. Weibel, An Advanced Scheduler for Intervals, ETH Zurich, 2010, Performance "
-              "Evaluation, Locality Benchmarks",
-          .machine =
-              "two Intel Nehalem processors of 4 cores, an L3 cache of 8 MB each, HotSpot 1.6",
+          .source = BENCH_LASSI ", Performance Evaluation, Locality Benchmarks",
+          .machine = BENCH_LASSI_MACHINE,
           .differs =
               "Percent that a placement takes longer than the best one. Intervals and edges are "
               "made before the clock starts. Hints are soft, as LASSI's were, but for “best, "

@@ -161,11 +161,6 @@ check (const BenchOptions *options, GError **error)
   return bench_check_chosen (options, "locks", names, error);
 }
 
-#define PAPER                                                                            \
-  "S. Sridharan, B. Keck, R. Murphy, S. Chandra, P. Kogge, Thread Migration to Improve " \
-  "Synchronization Performance"
-#define MACHINE "4 Itanium 2 of 1.5 GHz, 256 KB L2 and 4 MB L3 each, one bus; Linux 2.6.9"
-
 /* What is saved there is negative here. */
 #define CYCLES(program, n, low, high)                                                              \
   {                                                                                                \
@@ -218,8 +213,8 @@ static const BenchPublished published[] = {
 static const BenchFigure figure = {
   .row = "D2 D4",
   .title = "Microbenchmarks: CPU cycles, L2 miss ratio",
-  .source = PAPER ", sections 3.2.1 and 4.1, figure 2 and table 3",
-  .machine = MACHINE,
+  .source = BENCH_FAST ", sections 3.2.1 and 4.1, figure 2 and table 3",
+  .machine = BENCH_FAST_MACHINE,
   .differs =
       "the lock's releaser sets the affinity of the thread, not the kernel its mark; the lock "
       "spins before it sleeps; cycles are processor time; 200,000 sections in all, of affinity, "
@@ -246,8 +241,8 @@ static const BenchPublished data_published[] = {
 static const BenchFigure data_figure = {
   .row = "D1",
   .title = "Lock-hot scheduling: cycles, by the data behind the lock",
-  .source = PAPER ", abstract and section 2.3",
-  .machine = MACHINE,
+  .source = BENCH_FAST ", abstract and section 2.3",
+  .machine = BENCH_FAST_MACHINE,
   .differs =
       "one program that changes data of a given size; the paper gives the range of its seven",
   .published = data_published,

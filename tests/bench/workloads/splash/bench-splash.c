@@ -207,9 +207,8 @@ const BenchWorkload bench_workload_splash = {
       &(const BenchFigure){
           .row = "D3",
           .title = "SPLASH-2: improvement of cycles and of L2 miss ratios",
-          .source = "S. Sridharan et al., Thread Migration to Improve Synchronization Performance, "
-                    "section 4.2, table 4 and figure 5",
-          .machine = "HP rx4640, 4 Itanium 2 of 1.5 GHz, L2 of 256 KB, Linux 2.6.9",
+          .source = BENCH_FAST ", section 4.2, table 4 and figure 5",
+          .machine = BENCH_FAST_MACHINE,
           .differs =
               "programs written anew; locks and barriers are IrisLock; 4 and 32 threads, and 32 "
               "items, of the published 4 to 128 threads; time by the clock in place of the cycles "

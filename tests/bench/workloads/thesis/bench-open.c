@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SOURCE    "Th. Weibel, An Advanced Scheduler for Intervals, ETH Zürich 2010, open questions"
+#define SOURCE    BENCH_LASSI ", Conclusions and Future Work"
 #define LEFT_OPEN "none: the thesis left it open"
 
 /* Two series of each run: its time, and what its statistics say. */

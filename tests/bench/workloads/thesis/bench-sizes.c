@@ -146,8 +146,7 @@ const BenchWorkload bench_workload_sizes = {
       &(const BenchFigure){
           .row = "B15",
           .title = "(e) more than 8 cores",
-          .source =
-              "Th. Weibel, An Advanced Scheduler for Intervals, ETH Zürich 2010, open questions",
+          .source = BENCH_LASSI ", Conclusions and Future Work",
           .machine = "none: the thesis had 8 cores and left more of them open",
           .differs =
               "simulated: the library's own code on described machines; no number was published",
@@ -287,8 +286,7 @@ const BenchWorkload bench_workload_simulated = {
       &(const BenchFigure){
           .row = "B15",
           .title = "(e) the simulator against real runs",
-          .source =
-              "Th. Weibel, An Advanced Scheduler for Intervals, ETH Zürich 2010, open questions",
+          .source = BENCH_LASSI ", Conclusions and Future Work",
           .machine = "none: it is what (e) stands on",
           .differs =
               "says how far to believe the simulated sizes: the error is to stay within 10 %",
