@@ -12,7 +12,7 @@
  * child has one thread, so reading it needs no order.
  *
  * Who may call what: everything any thread. A guarded lock is static, and no thread forks or guards
- * while he holds one.
+ * while it holds one.
  */
 #pragma once
 
@@ -20,7 +20,7 @@
 
 #include <pthread.h>
 
-/* Locks that may be guarded; one for each file that has a static lock is plenty. */
+/* Locks that may be guarded. Slabs have ten, other files one each. */
 #define IRIS_FORK_MAX_GUARDED 32
 
 extern unsigned iris_fork_generation;

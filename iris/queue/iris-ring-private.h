@@ -365,16 +365,21 @@ iris_ring_core_overflow_pop_many (IrisRingCore *self, void **items, uint64_t max
   return n;
 }
 
+/* Any thread. False, and nothing changed, when the ring is full or the overflow holds items. */
+static inline bool
+iris_ring_core_offer (IrisRingCore *self, void *item)
+{
+  return iris_likely (iris_counter_get (&self->n_overflow) == 0)
+         && iris_likely (iris_ring_core_try_push (self, item));
+}
+
 /* Any thread. Never refuses an item that has a link. One that needs a node is refused, and nothing
  * changed, when the ring is full and there is no memory. */
 static inline bool
 iris_ring_core_push (IrisRingCore *self, void *item)
 {
-  if (iris_likely (iris_counter_get (&self->n_overflow) == 0)
-      && iris_likely (iris_ring_core_try_push (self, item)))
-    return true;
-
-  return iris_ring_core_overflow_push (self, item);
+  return iris_likely (iris_ring_core_offer (self, item))
+         || iris_ring_core_overflow_push (self, item);
 }
 
 /* Any thread. NULL when there is nothing to be had at this moment; see iris_ring_core_is_empty().

@@ -49,7 +49,9 @@ describe (void)
       "  iris-bench paper all --report papers\n"
       "  iris-bench recursive --workers 1,2,4 --chart sweep.svg\n"
       "  iris-bench diff before.json after.json\n"
-      "  iris-bench chart all.json -o all.svg\n",
+      "  iris-bench compare --report compare\n"
+      "  iris-bench chart all.json -o all.svg\n"
+      "  iris-bench chart compare/report.json --summary -o summary.svg\n",
       "compare", "paper", contenders);
 
   return g_string_free (text, FALSE);
@@ -84,10 +86,12 @@ bench_arguments_parse (BenchArguments *a, int *argc, char ***argv, GError **erro
     { "csv", 0, 0, G_OPTION_ARG_NONE, &a->csv, "Print CSV, a line for each contender", NULL },
     { "chart", 0, 0, G_OPTION_ARG_FILENAME, &a->chart, "Draw a chart too: .svg, .png or .html",
       "FILE" },
-    { "report", 0, 0, G_OPTION_ARG_FILENAME, &a->report, "Write a page with charts, JSON and CSV",
-      "DIR" },
+    { "report", 0, 0, G_OPTION_ARG_FILENAME, &a->report,
+      "A folder: a page, Markdown, charts, JSON, CSV", "DIR" },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &a->output, "chart: FILE.svg, .png or .html",
       "FILE" },
+    { "summary", 0, 0, G_OPTION_ARG_NONE, &a->summary,
+      "chart: of compare, the loads that tell most, as SVG", NULL },
     { "scale", 0, 0, G_OPTION_ARG_DOUBLE, &a->scale, "Sizes times this", "FACTOR" },
     { "outer", 0, 0, G_OPTION_ARG_INT, &a->outer, "recursive: items from outside (1000)", "N" },
     { "inner", 0, 0, G_OPTION_ARG_INT, &a->inner, "recursive: items that each makes (1000)", "N" },

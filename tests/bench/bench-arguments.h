@@ -11,7 +11,7 @@ typedef struct
 {
   gint rounds, outer, inner, items, producers, size, steps, tile, seed;
   gdouble scale, work, seconds;
-  gboolean no_peers, json, csv, quick, version;
+  gboolean no_peers, json, csv, quick, summary, version;
   char **only;
   char *workers, *counters, *variants, *places, *irisd, *costs, *chart, *output, *report, *child;
 } BenchArguments;

@@ -5,6 +5,7 @@
 #include "tests/bench/bench-arguments.h"
 #include "tests/bench/daemon/bench-daemon.h"
 #include "tests/bench/report/bench-diff.h"
+#include "tests/bench/page/bench-drawing.h"
 #include "tests/bench/page/bench-page.h"
 #include "tests/bench/report/bench-report.h"
 
@@ -17,6 +18,20 @@
 #define DIFFERENT 3 /* the exit status if diff sees a difference */
 
 /* --- pictures --------------------------------------------------------------------------------- */
+
+static gboolean
+write_summary (JsonNode *report, const char *file, GError **error)
+{
+  g_autofree char *drawing = bench_drawing_summary (report);
+
+  if (drawing != NULL)
+    return g_file_set_contents (file, drawing, -1, error);
+  g_set_error_literal (error, BENCH_ERROR, BENCH_ERROR_MACHINE,
+                       "the report has none of the loads of the summary, or is a sweep; make one "
+                       "with iris-bench compare --json");
+
+  return FALSE;
+}
 
 /* The ending chooses: a page draws by itself, other pictures need gnuplot. */
 static gboolean
@@ -52,6 +67,7 @@ run_one (BenchReport *report, const BenchWorkload *workload, OnError on_error, G
       BenchResult *result;
 
       options->workers = g_array_index (report->workers, guint, i);
+      options->progress.nth++;
       result = bench_workload_run (workload, options, &why);
       if (result != NULL)
         g_ptr_array_add (report->results, result);
@@ -72,7 +88,9 @@ static gboolean
 run_all (BenchReport *report, GPtrArray *workloads, OnError on_error, GError **error)
 {
   g_autoptr (GError) none = NULL;
+  BenchOptions *options = (BenchOptions *) report->options;
 
+  options->progress = (BenchProgress){ 0, workloads->len * report->workers->len, bench_now () };
   for (guint i = 0; i < workloads->len; i++)
     {
       const BenchWorkload *workload = g_ptr_array_index (workloads, i);
@@ -171,9 +189,10 @@ measure (const char *name,
   good = good && run_all (&report, workloads, on_error, error);
   bench_counters_close ();
   judge (&report);
-  /* A goal is for one number of workers. */
-  if (good && on_error == SKIP && report.workers->len == 1)
-    report.goals = bench_goals_check (report.results, first->suite);
+  /* A goal is for one number of workers, and quick sizes say nothing of speed. */
+  if (good && on_error != FAIL && report.workers->len == 1 && !options.quick)
+    report.goals = is_paper ? bench_goals_check_rows (report.results, workloads)
+                            : bench_goals_check (report.results, first->suite);
   good = good && show (&report, a, error);
   g_clear_pointer (&report.goals, g_ptr_array_unref);
   g_free (report.no_counters);
@@ -264,11 +283,20 @@ command_chart (int n_files, char **files, const BenchArguments *a, int *status, 
                            "say where the chart is to go: -o FILE.svg, FILE.png or FILE.html");
       return FALSE;
     }
-  if (!check_picture (a->output, error))
+  if (a->summary && !g_str_has_suffix (a->output, ".svg"))
+    {
+      g_set_error (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
+                   "--summary draws SVG, and %s does not end in .svg", a->output);
+      return FALSE;
+    }
+  if (!a->summary && !check_picture (a->output, error))
     return FALSE;
   parser = load (files[0], error);
+  if (parser == NULL)
+    return FALSE;
 
-  return parser != NULL && write_picture (json_parser_get_root (parser), a->output, error);
+  return (a->summary ? write_summary : write_picture) (json_parser_get_root (parser), a->output,
+                                                       error);
 }
 
 static gboolean

@@ -549,7 +549,7 @@ TEST (a_peer_is_judged_by_its_faster_idiom)
   g_autoptr (GPtrArray) goals = bench_goals_check (results, BENCH_SUITE_COMPARE);
 
   ck_assert_str_eq (find_goal (goals, "recursive, items, work-stealing against onetbb")->measured,
-                    "12.50x (12.50 to 12.50), work-stealing against onetbb-for");
+                    "12.50x (95 %: 12.50 to 12.50), work-stealing against onetbb-for");
 }
 
 /* --- contenders ------------------------------------------------------------------------------- */

@@ -21,7 +21,8 @@
 #include "iris/base/sync/iris-parking-lot.c"
 #include "slabs.h"
 
-#define iris_slab_tidy explore_no_tidy
+#define iris_slab_tidy       explore_no_tidy
+#define iris_page_pool_leave explore_no_leave
 #include "iris/sched/pool/iris-active-workers.c"
 #include "iris/sched/pool/iris-worker-pool.c"
 #include "iris/sched/pool/iris-worker.c"

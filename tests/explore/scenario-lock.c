@@ -12,9 +12,12 @@
  * PLANT_MOVES_AWAKE lets a release move an heir that has not said that it sleeps.
  * PLANT_MOVED_ASLEEP lets an heir that is awake take its affinity back although it said that it
  * sleeps.
+ * PLANT_SETTLES_LATE lets an heir settle only behind its sleep, not before the next one.
  */
-#define IRIS_LOCK_OVERTAKES 1
+#define IRIS_LOCK_OVERTAKES n_overtakes
 #define IRIS_LOCK_SPINS     0
+
+static unsigned n_overtakes;
 
 #include "iris/task/lock/iris-lock-core.c"
 
@@ -38,6 +41,9 @@ static Item items[EXPLORE_MAX_THREADS][N_TURNS];
 static void
 moves (IrisLockNode *node)
 {
+#ifndef PLANT_MOVES_AWAKE
+  explore_assert (!((Item *) node)->is_moved, "a thread is moved again before it is settled");
+#endif
   ((Item *) node)->is_moved = true;
 }
 
@@ -56,6 +62,24 @@ setup (void)
   protected_count = 0;
   n_inside = 0;
   n_done = 0;
+  n_overtakes = 1;
+}
+
+/* Thread 1 holds the lock, and thread 0 is its heir, which others may overtake twice. */
+static void
+setup_heir (void)
+{
+  IrisLockNode *node = &items[0][0].node;
+
+  setup ();
+  n_overtakes = 2;
+  items[0][0].is_moved = false;
+  iris_lock_core_try (&lock);
+  iris_lock_node_init (node, NULL);
+  node->is_movable = true;
+  iris_lock_core_enter (&lock, node);
+  iris_lock_core_peek (&lock);
+  atomic_store_explicit (&node->heir, 1, memory_order_relaxed);
 }
 
 EXPLORE_UNWATCHED static void
@@ -199,6 +223,34 @@ one_each (unsigned self)
   be_thread (self, 0);
 }
 
+/* Thread 1 overtakes the heir, which is woken early because thread 2 comes to stand in line. */
+static void
+overtaken (unsigned self)
+{
+  if (self == 0)
+    {
+#ifdef PLANT_SETTLES_LATE
+      uintptr_t word;
+
+      for (moved (&items[0][0].node); !take_as_heir (&lock, &word);
+           settle (&lock, &items[0][0].node))
+        sleep_as_heir (&lock, word);
+      lock.first = items[0][0].node.next;
+      lock.overtaken = 0;
+      moved (&items[0][0].node);
+#else
+      iris_lock_core_wait (&lock, &items[0][0].node);
+#endif
+      explore_assert (!items[0][0].is_moved, "a thread goes on while it is moved");
+      hold ();
+      pass_on ();
+      return;
+    }
+  if (self == 1)
+    pass_on ();
+  be_thread (self, 0);
+}
+
 static void
 only_items (unsigned self)
 {
@@ -260,6 +312,10 @@ check_mixed (void)
 #define FAILS       "data race"
 #define FIRST       1
 #define N_SCENARIOS 1
+#elif defined(PLANT_SETTLES_LATE)
+#define FAILS       "moved again"
+#define FIRST       2
+#define N_SCENARIOS 1
 #else
 #define FAILS       NULL
 #define FIRST       0
@@ -269,6 +325,7 @@ check_mixed (void)
 static const ExploreScenario scenarios[] = {
   { "lock/two-threads", 2, setup, threads, check_two, .fails = FAILS },
   { "lock/three-threads", 3, setup, one_each, check_three, .delays = 1, .fails = FAILS },
+  { "lock/overtaken", 3, setup_heir, overtaken, check_three, .delays = 1, .fails = FAILS },
   { "lock/items", 3, setup, only_items, check_three_items, .preemptions = 2, .delays = 1 },
   { "lock/mixed", 3, setup, mixed, check_mixed, .preemptions = 2, .delays = 1 },
 };

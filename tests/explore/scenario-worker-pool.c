@@ -19,13 +19,15 @@
 #include "iris/base/sync/iris-parking-lot.c"
 #include "slabs.h"
 
-#define iris_slab_tidy explore_no_tidy
+#define iris_slab_tidy       explore_no_tidy
+#define iris_page_pool_leave explore_no_leave
 #include "iris/sched/pool/iris-active-workers.c"
 #include "iris/sched/pool/iris-worker-pool.c"
 #include "iris/sched/pool/iris-worker.c"
 #include "iris/sched/steal/iris-place-queues-refuse.c"
 #include "iris/sched/steal/iris-place-queues.c"
 #include "iris/sched/steal/iris-place-search.c"
+#include "iris/sched/steal/iris-strict-deque.c"
 
 #include "explore.h"
 #include "items.h"

@@ -43,3 +43,8 @@ explore_no_tidy (_Atomic uint32_t *bed)
 {
   return 0;
 }
+
+static inline void
+explore_no_leave (_Atomic uint32_t *bed)
+{
+}

@@ -18,6 +18,7 @@
  *   NO_HOLD     the owner takes a page from the shelf without holding it
  *   FORGETS     the owner does not look what was pushed while it let go
  *   GIVES_HELD  a page that is held is given away too
+ *   LEAVES_HELD a thread that ends leaves its page held
  */
 #ifndef CAPACITY
 #define CAPACITY 2
@@ -98,6 +99,21 @@ inline let_go (seen, seen_held)
 #endif
 }
 
+/* The owner's thread ends, or the next one has adopted its slab and ends: what it has of the page is
+ * others' to know. */
+inline leave_current (seen, seen_held)
+{
+  take_lock ();
+  atomic { n_local = n_free; n_free = 0; n_local_known = n_local; current = false };
+#ifdef LEAVES_HELD
+  skip;
+#else
+  held = false;
+#endif
+  sort_in (seen, seen_held);
+  leave_lock ()
+}
+
 /* From the shelf, or, when it was given away and came back, from the pool. */
 inline change_page ()
 {
@@ -153,6 +169,9 @@ active proctype owner ()
      :: count > 0 -> atomic { n_free = count; count = 0 }
      :: count == 0 -> let_go (seen, seen_held)
      fi
+  :: steps < N_STEPS && current ->
+     steps++;
+     leave_current (seen, seen_held)
   :: steps < N_STEPS && !current ->
      steps++;
      change_page ()

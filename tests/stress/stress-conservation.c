@@ -51,14 +51,19 @@ is_embedded (guint id)
 }
 
 static void queue (guint id);
+static gint place_of (guint id, IrisItemFlags *flags);
 
 static void
 run (guint id)
 {
   guint8 before = atomic_fetch_add_explicit (&load.flags[id], RUN, memory_order_relaxed);
+  IrisItemFlags flags;
+  gint place = place_of (id, &flags);
 
   if ((before & 15) != 0)
     ck_abort_msg ("item %u ran twice", id);
+  if ((flags & IRIS_ITEM_STRICT) && iris_worker_get_place (iris_worker_current ()) != place)
+    ck_abort_msg ("item %u, strict to place %d, ran at another one", id, place);
   if (id < load.n_outer && id % TREE == 0)
     for (guint i = 0; i < N_CHILDREN; i++)
       queue (load.n_outer + id / TREE * TREE + i * (1 + N_EACH));

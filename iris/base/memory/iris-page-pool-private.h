@@ -11,7 +11,10 @@
  * due, and so does a worker before it sleeps (iris_page_pool_tidy()); one of the sleeping workers
  * then sleeps only until the next page is due, while there are such. A give that finds pages of
  * which no thread takes care wakes the worker that went to sleep last; it goes back to sleep
- * without having looked for work. In a process without workers the rest waits for the next give.
+ * without having looked for work. A worker that is given work meanwhile, or that was just on its
+ * way to sleep, takes care of the pages when it sleeps next. Where no worker has slept, or the one
+ * that did has ended, no thread may come at all: there the oldest empty page is due at once, while
+ * more pages are empty than used.
  *
  * Only the memory goes back (madvise), never the addresses. A thread that was stopped at a bad
  * moment and looks at an object that was freed meanwhile finds an older state, zeros, or another
@@ -44,4 +47,5 @@ void iris_page_pool_guard (void);
 IrisPage *iris_page_pool_take (void);
 void iris_page_pool_give (IrisPage *page);
 uint64_t iris_page_pool_tidy (_Atomic uint32_t *bed);
+void iris_page_pool_leave (_Atomic uint32_t *bed);
 void iris_page_pool_count (IrisPagePoolCounts *counts);

@@ -39,12 +39,12 @@ static struct
 {
   IrisPage *newest, *oldest; /* empty with memory, linked by prev (newer) and next (older) */
   IrisPage *returned;        /* empty without memory, linked by next */
-  IrisPage *region;      /* the one that is cut up; its first page, which is none, links it to the
-                            one before, so that a leak checker finds them all */
-  uint64_t n_cut;        /* of it */
-  _Atomic uint32_t *bed; /* the futex in which the keeper sleeps, or slept last */
-  const void *tender;    /* the thread that comes again when the next page is due, */
-  int64_t tended_until;  /* at this time */
+  IrisPage *region; /* the one that is cut up; its first page, which is none, links it to the one
+                       before, so that a leak checker finds them all */
+  uint64_t n_cut;   /* of it */
+  _Atomic uint32_t *bed;    /* the futex of the worker that went to sleep last; NULL: none sleeps */
+  _Atomic uint32_t *tender; /* that of the worker that comes again when the next page is due, */
+  int64_t tended_until;     /* at this time */
   IrisPagePoolCounts counts;
 } page_pool = { .n_cut = N_PAGES };
 
@@ -130,8 +130,7 @@ iris_page_pool_take (void)
   return page;
 }
 
-/* Under the lock: how long until the oldest page is due; 0 if it is, -1 if none will be.
- */
+/* Under the lock: how long until the oldest page is due; 0 if it is, -1 if none will be. */
 static int64_t
 pool_next_due_ns (int64_t now)
 {
@@ -139,6 +138,10 @@ pool_next_due_ns (int64_t now)
 
   if (page_pool.counts.n_resident <= IRIS_PAGE_RESERVE)
     return -1;
+  /* No worker will come, and no give may follow. */
+  if (page_pool.bed == NULL
+      && page_pool.counts.n_resident > IRIS_PAGE_RESERVE + page_pool.counts.n_used)
+    return 0;
   due = page_pool.oldest->empty_since + IRIS_PAGE_DELAY_NS - now;
 
   return due > 0 ? due : 0;
@@ -174,12 +177,14 @@ pool_return_due (int64_t now)
   return pool_next_due_ns (now);
 }
 
-/* Under the lock: the futex of the thread that should be told of the pages, or NULL. A wake-up may
- * be lost, when the keeper does not sleep yet: hence every few pages until it comes. */
+/* Under the lock: the futex of the worker that should be told of the pages, or NULL. A wake-up may
+ * be lost, when the worker does not sleep yet: hence every few pages until it comes. */
 static _Atomic uint32_t *
 pool_find_keeper (int64_t now)
 {
-  if (page_pool.counts.n_resident % (IRIS_PAGE_RESERVE + 1) != IRIS_PAGE_RESERVE
+  uint64_t n_due = page_pool.counts.n_resident - IRIS_PAGE_RESERVE;
+
+  if (page_pool.counts.n_resident <= IRIS_PAGE_RESERVE || n_due % (IRIS_PAGE_RESERVE + 1) != 0
       || now < page_pool.tended_until)
     return NULL;
 
@@ -205,7 +210,7 @@ iris_page_pool_give (IrisPage *page)
   page_pool.counts.n_resident++;
   page_pool.counts.n_used--;
   pool_return_due (now);
-  bed = page_pool.counts.n_resident > IRIS_PAGE_RESERVE ? pool_find_keeper (now) : NULL;
+  bed = pool_find_keeper (now);
   pthread_mutex_unlock (&pool_lock);
 
   /* The word is not read, and may be gone: then this wakes no thread, or one in vain, as a futex
@@ -220,28 +225,34 @@ iris_page_pool_give (IrisPage *page)
 uint64_t
 iris_page_pool_tidy (_Atomic uint32_t *bed)
 {
-  static __thread char me; /* its address */
-  int64_t now, next;
+  int64_t now = coarse_now_ns (), next = -1;
 
   pthread_mutex_lock (&pool_lock);
   if (bed != NULL)
     page_pool.bed = bed;
-  if (page_pool.counts.n_resident <= IRIS_PAGE_RESERVE)
+  if (bed == page_pool.tender || now >= page_pool.tended_until)
     {
-      pthread_mutex_unlock (&pool_lock);
-      return 0;
-    }
-  now = coarse_now_ns ();
-  next = page_pool.tender == &me || now >= page_pool.tended_until ? pool_return_due (now) : -1;
-  if (next >= 0)
-    {
-      page_pool.tender = &me;
-      page_pool.tended_until = now + next;
+      next = pool_return_due (now);
+      page_pool.tender = bed;
+      /* A promise that is not kept would keep others from coming. */
+      page_pool.tended_until = next < 0 ? now : now + next;
     }
   pthread_mutex_unlock (&pool_lock);
 
   /* Coarse time stands still for some milliseconds, so that less would be asked for in vain. */
   return next < 0 ? 0 : next == 0 ? 1 : (uint64_t) next + COARSE_NS;
+}
+
+/* The worker that slept in the futex @bed ends. */
+void
+iris_page_pool_leave (_Atomic uint32_t *bed)
+{
+  pthread_mutex_lock (&pool_lock);
+  if (page_pool.bed == bed)
+    page_pool.bed = NULL;
+  if (page_pool.tender == bed)
+    page_pool.tended_until = 0;
+  pthread_mutex_unlock (&pool_lock);
 }
 
 void

@@ -34,7 +34,7 @@
  * page), in its page's local list, or in the page's word. The owner alone moves objects between the
  * latter three, and takes a page's lists only when it has made the page current, which it does
  * under the lock, before it hands out any of the page's objects. A page becomes current by being
- * held (its word says so) and ceases to be so when its owner's list is empty.
+ * held (its word says so) and ceases to be so when its owner's list is empty, or its thread ends.
  *
  * A page is given away under its slab's lock, not held, when all of its objects are in its lists.
  * Then no thread has an object of it, so no thread can push, and the owner cannot free one; the
@@ -50,9 +50,11 @@
  * if an eighth was complete by then, the owner puts the page on its shelf, because its pushers did
  * not.
  *
- * Slabs outlive threads: the slabs of a thread that ends are put aside whole and adopted by the
- * next thread that needs some. So a home is valid for as long as the process lives. Adoption hands
- * a slab over under a lock, which is the happens-before edge for its plain fields.
+ * Slabs outlive threads: the slabs of a thread that ends are put aside and adopted by the next
+ * thread that needs some. So a home is valid for as long as the process lives. Adoption hands a
+ * slab over under a lock, which is the happens-before edge for its plain fields. A slab that is put
+ * aside has no current page, for that would keep its memory until a thread adopts it: the owner's
+ * free list becomes the page's local one.
  *
  * Locks: a slab's lock is one of IRIS_SLAB_N_LOCKS, which a fork can guard; inside it only the
  * pool's is taken.

@@ -296,11 +296,46 @@ iris_slab_tidy (_Atomic uint32_t *bed)
   return iris_page_pool_tidy (bed);
 }
 
+/* Of a thread that ends: its current page, too, is for others to empty. What is left of it behind
+ * whole parts goes into the word, because only whole parts are found (iris_slab_free()). */
+static void
+slab_leave_current (IrisSlab *self)
+{
+  IrisPage *page = self->current;
+
+  if (page == NULL)
+    return;
+  page->n_local = IRIS_SLAB_CAPACITY (self->klass) - page->n_carved;
+  for (IrisLlistNode *node = self->free_list; node != NULL; node = node->next)
+    page->n_local++;
+  for (; page->n_local % iris_slab_part (self->klass) != 0; page->n_local--)
+    {
+      IrisLlistNode *node;
+
+      if (self->free_list == NULL)
+        slab_carve (self);
+      node = self->free_list;
+      self->free_list = node->next;
+      iris_page_push (page, node);
+    }
+  page->local = self->free_list;
+  self->free_list = NULL;
+  self->current = NULL;
+  self->base = NULL;
+  slab_lock (self);
+  page->n_local_known = page->n_local;
+  iris_page_let_go (page);
+  slab_sort_in (self, page);
+  slab_unlock (self);
+}
+
 static void
 slab_set_put_aside (void *data)
 {
   SlabSet *set = data;
 
+  for (guint i = 0; i < IRIS_SLAB_N_CLASSES; i++)
+    slab_leave_current (&set->slabs[i]);
   slabs_tidy_mine ();
   memset (iris_slab_mine, 0, sizeof iris_slab_mine);
   pthread_mutex_lock (&sets_lock);

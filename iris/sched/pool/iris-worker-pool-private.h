@@ -58,7 +58,7 @@
  * picks of a worker that looks at its source, for itself and for each older one there. */
 #define IRIS_FAIRNESS_INTERVAL 61
 #define IRIS_FAIRNESS_MAX      16384
-#define IRIS_FAIRNESS_SOURCES  3
+#define IRIS_FAIRNESS_SOURCES  4
 
 /* Of the items that a worker queues, one in 256 carries a time stamp for the histograms; a power of
  * two. IRIS_DEBUG=exact makes it every one. */
@@ -142,6 +142,7 @@ struct _IrisWorker
     IrisComparedDeque *compared; /* iris/sched/compare/ */
   };
   IrisParker parker;
+  IrisSplitQueue strict; /* place queues: iris-strict-deque-private.h */
 
   /* Fork and join: made when the worker first forks or steals a fork (iris-place-queues-fork.c). */
   _Atomic (IrisForkStack *) forks;

@@ -6,6 +6,7 @@
  */
 #include "iris/sched/pool/iris-worker-pool-private.h"
 
+#include "iris/base/memory/iris-page-pool-private.h"
 #include "iris/sched/pool/iris-contention-private.h"
 #include "iris/sched/pool/iris-item-private.h"
 #include "iris/sched/pool/iris-active-workers-private.h"
@@ -285,6 +286,7 @@ iris_worker_main (gpointer data)
   iris_stopwatch_stop (&self->counters.alive_ns, iris_clock_ns ());
   /* The kernel may give the number to another thread. */
   atomic_store_explicit (&self->tid, 0, memory_order_relaxed);
+  iris_page_pool_leave (&self->parker.token);
   iris_worker_mine = NULL;
 
   return NULL;

@@ -2,7 +2,10 @@
  *
  * The lock-free scheduler: a lock-less list per worker, which takers empty at one stroke.
  *
- * Who queues swaps the item onto one of the lists, in turn; no lock, no limit, no memory. Who
+ * Who queues swaps the item onto one of the lists; no lock, no limit, no memory. A worker takes its
+ * own list. Other threads take the lists in turn, IRIS_LF_RUN items for each, and begin with
+ * different ones: so producers seldom meet at a list, and share no word that says whose turn it is.
+ * Who
  * needs work takes a whole list and lays it on its own deque, from which others may steal. Taking
  * everything at once is what makes the list immune to ABA (iris-llist-private.h).
  *
@@ -19,6 +22,9 @@
 
 #include "iris/base/memory/iris-llist-private.h"
 
+/* A power of two. */
+#define IRIS_LF_RUN 32
+
 typedef struct
 {
   alignas (IRIS_CACHE_PAIR) IrisLlist list;
@@ -28,7 +34,7 @@ typedef struct
 {
   Shard *shards;
   guint n_shards;
-  alignas (IRIS_CACHE_PAIR) _Atomic guint next;
+  IrisStripedCounters dealt; /* one: items from outside */
 } Shards;
 
 static IrisLlistNode *
@@ -43,13 +49,18 @@ item_of (IrisLlistNode *node)
   return (IrisItem *) ((guint8 *) node - G_STRUCT_OFFSET (IrisItem, next));
 }
 
+static guint
+next_turn (Shards *shards)
+{
+  return (guint) (iris_striped_counters_add (&shards->dealt, 0) / IRIS_LF_RUN)
+         + iris_thread_slot ();
+}
+
 static void
 lf_push (IrisWorkerPool *pool, IrisWorker *self, IrisItem *item)
 {
   Shards *shards = pool->owner;
-  guint turn = self != NULL ? self->index
-                            : atomic_fetch_add_explicit (&shards->next, 1, memory_order_relaxed);
-  guint at = turn % shards->n_shards;
+  guint at = (self != NULL ? self->index : next_turn (shards)) % shards->n_shards;
 
   iris_llist_push (&shards->shards[at].list, node_of (item));
   iris_parking_lot_publish (&pool->parking_lot, 0, false);
@@ -212,11 +223,10 @@ shards_new (guint n_shards)
   Shards *self = aligned_alloc (IRIS_CACHE_PAIR, sizeof *self);
   Shard *shards = aligned_alloc (IRIS_CACHE_PAIR, n_shards * sizeof *shards);
 
-  if (self == NULL || shards == NULL)
+  if (self == NULL || shards == NULL || !iris_striped_counters_init (&self->dealt, 1))
     g_error ("iris: out of memory for the lists of %u workers", n_shards);
   self->shards = shards;
   self->n_shards = n_shards;
-  atomic_init (&self->next, 0);
   for (guint i = 0; i < n_shards; i++)
     atomic_init (&shards[i].list.head, NULL);
 
@@ -228,6 +238,7 @@ shards_free (gpointer data)
 {
   Shards *self = data;
 
+  iris_striped_counters_clear (&self->dealt);
   free (self->shards);
   free (self);
 }

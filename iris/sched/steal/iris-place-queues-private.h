@@ -4,16 +4,19 @@
  *
  * Each place has an inbox and an inbox for strict items, both open to all threads; each worker has
  * a deque. An item goes to
- *   - the strict inbox of its place, if it is strict;
+ *   - the strict deque of the worker that queues it (iris-strict-deque-private.h), if it is strict
+ *     and that is a worker of its place; else, if it is strict, the strict inbox of its place;
  *   - the inbox of the place of its hint, unless its queueing worker is of that place;
  *   - the deque of the worker that queues it, otherwise;
  *   - the inbox of the places in turn, if it has no hint and comes from outside. Each thread deals
- *     for itself: what all count together would be the one line that all producers write.
+ *     for itself: what all count together would be the one line that all producers write. A ring
+ *     that is full passes it on to the next place.
  *
- * A worker looks in its own deque (newest first), the strict inbox and the inbox of its place, the
- * deques of its siblings (oldest first, from a random one on), and then at the other places,
- * nearest first and in random order among equally near ones: their inbox, then their workers'
- * deques. No worker but the workers of a place ever looks into its strict inbox.
+ * A worker looks in its own deque and its own strict deque (newest first), the strict inbox and the
+ * inbox of its place, the strict deques and then the deques of its siblings (oldest first, from a
+ * random one on), and then at the other places, nearest first and in random order among equally
+ * near ones: their inbox, then their workers' deques. No worker but the workers of a place ever
+ * looks into its strict inbox and the strict deques of its workers.
  *
  * From its place's inbox a worker takes its share at once, at most IRIS_INBOX_SHARE items, for one
  * swap: the oldest to run, and the next ones onto its own deque, where it meets them in their order
@@ -26,8 +29,8 @@
  * sleep: it counts as work (has_work of IrisWorkerPoolOps).
  *
  * Nothing starves: within a bounded number of picks (IRIS_FAIRNESS_INTERVAL) a worker looks into
- * the inboxes of its place and at the oldest end of its own deque before anything else, and each
- * of these three comes first in its turn.
+ * the inboxes of its place and at the oldest end of its own deques before anything else, and each
+ * of these four comes first in its turn.
  *
  * Among other places the order, and how much a thief takes at once, are the steal policy's; and it
  * may be refused: iris-place-queues-refuse-private.h. By default a thief takes up to half of what
@@ -79,6 +82,7 @@ typedef struct
   guint *order; /* the other places, nearest first */
   IrisVictimGroup *groups;
   guint n_groups;
+  _Atomic bool has_strict_deques; /* some worker of the place put an item onto its strict deque */
 
   alignas (IRIS_CACHE_PAIR) _Atomic uint64_t stolen_out;
   IrisForecast forecast;

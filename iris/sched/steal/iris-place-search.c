@@ -7,6 +7,7 @@
 
 #include "iris/sched/pool/iris-active-workers-private.h"
 #include "iris/sched/pool/iris-item-private.h"
+#include "iris/sched/steal/iris-strict-deque-private.h"
 
 static void
 push_inbox (IrisWorkerPool *pool, guint place, bool strict, IrisItem *item)
@@ -69,10 +70,12 @@ push_hinted (IrisWorkerPool *pool, IrisWorker *worker, IrisItem *item)
   else
     iris_striped_counters_add (&self->hinted, place);
 
-  if (at_home && !strict && !apart && !behind)
-    push_own (pool, worker, item);
-  else
+  if (!at_home || apart || behind)
     push_inbox (pool, place, strict, item);
+  else if (strict)
+    iris_strict_deque_push (pool, worker, item);
+  else
+    push_own (pool, worker, item);
 }
 
 /* The place whose turn it is. */
@@ -83,6 +86,27 @@ deal (IrisPlaceQueues *self)
     return 0;
 
   return iris_place_queues_next (self);
+}
+
+/* An item that no place is meant for: to the place whose turn it is; or, if the ring of its inbox
+ * is full, to the next place, whose workers would else have to steal it out of an overflow. */
+static void
+push_dealt (IrisWorkerPool *pool, IrisItem *item)
+{
+  IrisPlaceQueues *self = pool->owner;
+  guint place = deal (self);
+  IrisRingCore *inbox = &self->queues[place].inbox;
+
+  if (iris_unlikely (!iris_ring_core_offer (inbox, item)))
+    {
+      guint next = place + 1 < self->n_places ? place + 1 : 0;
+
+      if (next != place && iris_ring_core_offer (&self->queues[next].inbox, item))
+        place = next;
+      else
+        iris_ring_core_push (inbox, item);
+    }
+  iris_parking_lot_publish (&pool->parking_lot, place, false);
 }
 
 /* An item with a footprint: where it goes, and that it goes there. Out of line: it is rare. */
@@ -132,7 +156,7 @@ place_queues_push (IrisWorkerPool *pool, IrisWorker *worker, IrisItem *item)
   else if (worker != NULL && self->deal == IRIS_DEAL_OWN)
     push_own (pool, worker, item);
   else
-    push_inbox (pool, deal (self), false, item);
+    push_dealt (pool, item);
 }
 
 static guint64
@@ -298,8 +322,10 @@ static IrisItem *
 steal (IrisWorkerPool *pool, IrisWorker *self)
 {
   bool began = iris_worker_note_search_begins (self);
-  IrisItem *item = steal_from_workers_of (pool, self, self->place);
+  IrisItem *item = iris_strict_deque_steal (pool, self);
 
+  if (item == NULL)
+    item = steal_from_workers_of (pool, self, self->place);
   if (item == NULL)
     item = steal_from_elsewhere (pool, self);
   if (item == NULL)
@@ -344,7 +370,7 @@ take_share_of_inbox (IrisWorkerPool *pool, IrisWorker *self, IrisPlaceQueue *hom
 static IrisItem *
 take_fairly (IrisWorker *self, IrisPlaceQueue *home)
 {
-  guint64 length = iris_splitqueue_get_length (&self->deque);
+  guint64 length = iris_splitqueue_get_length (&self->deque) + iris_strict_deque_get_length (self);
   guint turn = self->fair_turn++;
   void *item = NULL;
 
@@ -357,6 +383,9 @@ take_fairly (IrisWorker *self, IrisPlaceQueue *home)
         break;
       case 1:
         item = iris_ring_core_pop (&home->inbox);
+        break;
+      case 2:
+        item = iris_strict_deque_take_oldest (self);
         break;
       default:
         item = iris_splitqueue_take_oldest (&self->deque);
@@ -376,7 +405,12 @@ take_any (IrisWorkerPool *pool)
     if ((item = iris_ring_core_pop (&queues->queues[i].strict)) == NULL)
       item = iris_ring_core_pop (&queues->queues[i].inbox);
   for (guint i = 0; i < iris_worker_pool_count_workers (pool) && item == NULL; i++)
-    item = iris_splitqueue_take_oldest (&iris_worker_pool_get_worker (pool, i)->deque);
+    {
+      IrisWorker *worker = iris_worker_pool_get_worker (pool, i);
+
+      if ((item = iris_strict_deque_take_oldest (worker)) == NULL)
+        item = iris_splitqueue_take_oldest (&worker->deque);
+    }
 
   return item;
 }
@@ -396,6 +430,8 @@ take_once (IrisWorkerPool *pool, IrisWorker *self)
 
   if (item == NULL)
     item = iris_splitqueue_take (&self->deque);
+  if (item == NULL)
+    item = iris_strict_deque_take (self);
   if (item == NULL)
     item = iris_ring_core_pop (&home->strict);
   if (item == NULL)
@@ -430,6 +466,8 @@ place_queues_take (IrisWorkerPool *pool, IrisWorker *self)
     return take_slowly (pool, self, NULL);
 
   item = iris_splitqueue_take (&self->deque);
+  if (item == NULL)
+    item = iris_strict_deque_take (self);
   if (iris_unlikely (item == NULL || (item->flags & IRIS_FOOTPRINT_COUNTED)))
     return take_slowly (pool, self, item);
   self->picks_left--;
@@ -474,7 +512,8 @@ place_queues_has_work (IrisWorkerPool *pool, IrisWorker *self)
   IrisPlaceQueues *queues = pool->owner;
   IrisWork work = IRIS_WORK_NONE;
 
-  if (!iris_ring_core_is_empty (&queues->queues[self->place].strict))
+  if (!iris_ring_core_is_empty (&queues->queues[self->place].strict)
+      || iris_strict_deque_any_at (pool, self->place))
     work |= IRIS_WORK_STRICT;
   for (guint i = 0; i < queues->n_places && !(work & IRIS_WORK_SHARED); i++)
     if (!iris_ring_core_is_empty (&queues->queues[i].inbox))
@@ -496,18 +535,20 @@ place_queues_init_deque (IrisWorkerPool *pool, IrisWorker *worker)
 {
   if (!iris_splitqueue_init_full (&worker->deque, &pool->arrays, IRIS_SPLITQUEUE_MIN_CAPACITY, 0))
     g_error ("iris: out of memory for the deque of worker %u", worker->index);
+  iris_strict_deque_init (pool, worker);
 }
 
 static void
 place_queues_clear_deque (IrisWorker *worker)
 {
   iris_splitqueue_clear (&worker->deque);
+  iris_strict_deque_clear (worker);
 }
 
 static guint64
 place_queues_count_own (IrisWorker *worker)
 {
-  return iris_splitqueue_get_length (&worker->deque);
+  return iris_splitqueue_get_length (&worker->deque) + iris_strict_deque_get_length (worker);
 }
 
 static void
@@ -515,6 +556,7 @@ place_queues_expose (IrisWorkerPool *pool, IrisWorker *worker)
 {
   iris_splitqueue_expose (&worker->deque, G_MAXUINT64);
   publish_own (pool, worker);
+  iris_strict_deque_expose (pool, worker);
 }
 
 const IrisWorkerPoolOps iris_place_queues_ops = {

@@ -32,11 +32,12 @@
  * RESERVED.
  *
  * A thread that is movable may be moved before it is woken. The holder calls the mover's `moves`
- * for an heir that it is about to wake; the heir calls `moved` once it is awake. What they share
- * has one owner at a time: the holder until it sets `heir`; then the heir, but for the time from
- * the swap in which the heir sets ASLEEP until the swap in which a holder clears it, when it is the
- * holder's. The heir may be awake in that time (the futex's word has changed, or a signal came), so
- * it looks at ASLEEP, not at its being awake. The heir cannot leave meanwhile: the lock is held.
+ * for an heir that it is about to wake; the heir calls `moved` before it sleeps again and when it
+ * has the lock, so it is never moved twice in between. What they share has one owner at a time: the
+ * holder until it sets `heir`; then the heir, but for the time from the swap in which the heir sets
+ * ASLEEP until the swap in which a holder clears it, when it is the holder's. The heir may be awake
+ * in that time (the futex's word has changed, or a signal came), so it looks at ASLEEP, not at its
+ * being awake. The heir cannot leave meanwhile: the lock is held.
  *
  * Bound: the thread that finds k waiters in front of it gets the lock after at most
  * k + (t + 1) * IRIS_LOCK_OVERTAKES holders, where t is the number of threads among the k (and the

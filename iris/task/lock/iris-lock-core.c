@@ -32,7 +32,8 @@ futex_wake (void *word)
   syscall (SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-/* The heir, awake. Gives back what a mover took, unless that is the holder's at the moment. */
+/* The heir, which is about to sleep, maybe once more: a thread that is moved must be settled before
+ * a holder moves it again. Unless ASLEEP is set from before: then it is the holder's. */
 static void
 settle (IrisLockCore *self, IrisLockNode *node)
 {
@@ -89,8 +90,8 @@ iris_lock_core_wait (IrisLockCore *self, IrisLockNode *node)
       }
     else
       {
-        sleep_as_heir (self, word);
         settle (self, node);
+        sleep_as_heir (self, word);
       }
 
   /* No heir's but this one's, and it has the lock: whatever was shared is its own. */

@@ -39,6 +39,13 @@ typedef enum
   BENCH_VARIANTS_ALL,  /* every combination */
 } BenchVariants;
 
+/* Of several workloads: which of them this is, from 1, and when the first began. */
+typedef struct
+{
+  guint nth, n_all;
+  gint64 began;
+} BenchProgress;
+
 /* A number that is 0 is the workload's own choice. */
 typedef struct
 {
@@ -61,6 +68,7 @@ typedef struct
   /* Is called behind each round; or NULL. */
   void (*each_round) (gpointer data);
   gpointer each_round_data;
+  BenchProgress progress;
   BenchVariants variants;
   const char *irisd; /* daemon: which one; NULL: that of this build, or the installed one */
   const char *costs; /* sizes, simulated: a file of them; NULL: the usual ones, or measured */
@@ -295,6 +303,9 @@ typedef struct
   GPtrArray *owned; /* what the trials use */
   void (*each_round) (gpointer data);
   gpointer each_round_data;
+  BenchProgress progress;
+  gint64 began; /* the first round */
+  gint64 shown; /* the progress */
 } BenchResult;
 
 typedef struct _BenchContender BenchContender;

@@ -2,8 +2,9 @@
  *
  * Rounds: every trial once a round, so that what disturbs the machine disturbs all of them.
  *
- * The first round warms up and is not recorded. Each round starts with another trial, so that none
- * always runs behind the same neighbour.
+ * The first round warms up and is not recorded. Each round starts with another trial, and goes the
+ * other way than the one before: so no trial always runs behind the same one, and what grows or
+ * fades slowly adds as much to a series as to its base.
  */
 #include "tests/bench/measure/bench-measure.h"
 
@@ -80,6 +81,7 @@ bench_result_new (const char *name, const BenchOptions *options)
   self->rounds = options->rounds;
   self->each_round = options->each_round;
   self->each_round_data = options->each_round_data;
+  self->progress = options->progress;
   self->series = g_ptr_array_new_with_free_func ((GDestroyNotify) bench_series_free);
   self->trials = g_array_new (FALSE, FALSE, sizeof (Trial));
   self->owned = g_ptr_array_new_with_free_func (owned_free);
@@ -247,16 +249,48 @@ run_trial (const BenchResult *self, const Trial *trial, gboolean record, GError 
   return TRUE;
 }
 
-/* On a terminal; the result itself goes to standard output. */
-static void
-show_progress (const BenchResult *self, guint round)
+static char *
+describe_seconds (gdouble seconds)
 {
-  if (!isatty (STDERR_FILENO))
+  return seconds < 60 ? g_strdup_printf ("%.0f s", seconds)
+                      : g_strdup_printf ("%.0f min %02.0f s", floor (seconds / 60),
+                                         floor (fmod (seconds, 60)));
+}
+
+/* On a terminal, about once a second; the result itself goes to standard output. What the next
+ * workloads will take is not known. */
+static void
+show_progress (BenchResult *self, guint round, guint n_run)
+{
+  guint n = self->trials->len;
+  gdouble done = (gdouble) (round * n + n_run) / ((self->rounds + 1) * n);
+  gdouble taken = bench_seconds_since (self->began);
+  g_autofree char *left = NULL, *all = NULL, *which = NULL;
+
+  if (!isatty (STDERR_FILENO) || bench_seconds_since (self->shown) < 1)
     return;
-  if (round <= self->rounds)
-    g_printerr ("\r%s: %s %u of %u\033[K", self->name, round == 0 ? "warming up," : "round", round,
-                self->rounds);
+  self->shown = bench_now ();
+  left = describe_seconds (done > 0 ? taken * (1 - done) / done : 0);
+  all = describe_seconds (bench_seconds_since (self->progress.began));
+  which = self->progress.n_all > 1
+              ? g_strdup_printf (" (%u of %u)", self->progress.nth, self->progress.n_all)
+              : g_strdup ("");
+  g_printerr ("\r%s%s: ", self->name, which);
+  if (round == 0)
+    g_printerr ("warming up, %u of %u", n_run, n);
   else
+    g_printerr ("round %u of %u", round, self->rounds);
+  if (done > 0)
+    g_printerr (", about %s left", left);
+  if (self->progress.n_all > 1)
+    g_printerr (" of it, %s so far", all);
+  g_printerr ("\033[K");
+}
+
+static void
+clear_progress (void)
+{
+  if (isatty (STDERR_FILENO))
     g_printerr ("\r\033[K");
 }
 
@@ -293,14 +327,18 @@ has_contender (const BenchResult *self)
 }
 
 static gboolean
-run_round (const BenchResult *self, guint round, GError **error)
+run_round (BenchResult *self, guint round, GError **error)
 {
   guint n = self->trials->len;
 
-  show_progress (self, round);
   for (guint i = 0; i < n; i++)
-    if (!run_trial (self, &g_array_index (self->trials, Trial, (i + round) % n), round > 0, error))
-      return FALSE;
+    {
+      guint turn = (round % 2 == 0 ? i : n - 1 - i) + round;
+
+      show_progress (self, round, i);
+      if (!run_trial (self, &g_array_index (self->trials, Trial, turn % n), round > 0, error))
+        return FALSE;
+    }
   if (self->each_round != NULL)
     self->each_round (self->each_round_data);
 
@@ -319,9 +357,10 @@ bench_result_measure (BenchResult *self, GError **error)
       return FALSE;
     }
   group_by_load (self);
+  self->began = bench_now ();
   for (guint round = 0; good && round <= self->rounds; round++)
     good = run_round (self, round, error);
-  show_progress (self, self->rounds + 1);
+  clear_progress ();
   /* What the next workload finds on the machine is none of this one. */
   g_array_set_size (self->trials, 0);
   g_ptr_array_set_size (self->owned, 0);

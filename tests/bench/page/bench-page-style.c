@@ -4,7 +4,7 @@
  */
 #include "tests/bench/page/bench-page.h"
 
-const char bench_page_style[] =
+const char bench_page_colours[] =
     ":root{color-scheme:light dark;--bg:#f6f5f4;--card:#fff;--fg:#241f31;--dim:#5e5c64;"
     "--line:#deddda;--track:#ebeae8;--accent:#1a5fb4;--iris:#3584e4;--peer:#e66100;"
     "--plain:#77767b;--theirs:#c0bfbc;--warn:#fdf3d0;--c0:#1a5fb4;--c1:#26a269;--c2:#9141ac;"
@@ -14,7 +14,27 @@ const char bench_page_style[] =
     "--dim:#b3b1b8;--line:#434147;--track:#333137;--accent:#99c1f1;--iris:#62a0ea;"
     "--peer:#ff8f3d;--plain:#9a9996;--theirs:#77757d;--warn:#42391a;--c0:#99c1f1;--c1:#57e389;"
     "--c2:#dc8add;--c3:#4fd1d1;--c4:#62a0ea;--c5:#8ff0a4;--c6:#c08be0;--c7:#3584e4;--w0:#ffa348;"
-    "--w1:#f66151;--w2:#f8e45c;--w3:#cdab8f}}\n"
+    "--w1:#f66151;--w2:#f8e45c;--w3:#cdab8f}}\n";
+
+const char bench_page_drawing[] =
+    "svg text{fill:var(--fg);"
+    "font:11px system-ui,sans-serif}\n"
+    ".v{text-anchor:end;font-weight:600}svg text.a{fill:var(--dim);text-anchor:middle;"
+    "font-size:10px}svg text.start{text-anchor:start}svg text.end{text-anchor:end}\n"
+    ".track{fill:var(--track)}.k-iris{fill:var(--iris)}.k-peer{fill:var(--peer)}"
+    ".k-plain{fill:var(--plain)}.i{stroke:var(--fg);stroke-width:1.4}"
+    ".g{stroke:var(--line);stroke-width:1;opacity:.7}.same{stroke:var(--dim);stroke-width:1.5;"
+    "stroke-dasharray:2 2}.theirs{fill:var(--theirs)}line.ours{stroke:var(--iris);"
+    "stroke-width:3;stroke-linecap:round}circle.ours{fill:var(--iris);stroke:var(--card);"
+    "stroke-width:1.5}\n"
+    "polyline{fill:none;stroke-width:1.8;stroke:currentColor}svg g circle{fill:currentColor}"
+    ".w{stroke:currentColor;stroke-width:1.2;opacity:.65}.key{fill:currentColor}\n"
+    ".c0{color:var(--c0)}.c1{color:var(--c1)}.c2{color:var(--c2)}.c3{color:var(--c3)}"
+    ".c4{color:var(--c4)}.c5{color:var(--c5)}.c6{color:var(--c6)}.c7{color:var(--c7)}"
+    ".w0{color:var(--w0)}.w1{color:var(--w1)}.w2{color:var(--w2)}.w3{color:var(--w3)}"
+    ".p{color:var(--plain)}.t{color:var(--theirs)}\n";
+
+const char bench_page_style[] =
     "*{box-sizing:border-box}body{margin:0;background:var(--bg);color:var(--fg);"
     "font:16px/1.5 system-ui,-apple-system,'Segoe UI',Cantarell,sans-serif}\n"
     "main{max-width:1560px;margin:0 auto;padding:clamp(14px,2.5vw,44px)}\n"
@@ -51,30 +71,20 @@ const char bench_page_style[] =
     "gap:26px 34px;margin:1.2em 0}figure{margin:0;max-width:600px}"
     "figcaption{margin-bottom:6px;line-height:1.35}figcaption span{color:var(--dim);"
     "font-size:.8rem}\n"
-    "svg{display:block;width:100%;height:auto;overflow:visible}svg text{fill:var(--fg);"
-    "font:11px system-ui,sans-serif}.pub svg{max-width:520px}\n"
-    ".v{text-anchor:end;font-weight:600}svg text.a{fill:var(--dim);text-anchor:middle;"
-    "font-size:10px}svg text.start{text-anchor:start}svg text.end{text-anchor:end}\n"
-    ".track{fill:var(--track)}.k-iris{fill:var(--iris)}.k-peer{fill:var(--peer)}"
-    ".k-plain{fill:var(--plain)}.i{stroke:var(--fg);stroke-width:1.4}"
-    ".g{stroke:var(--line);stroke-width:1;opacity:.7}.same{stroke:var(--dim);stroke-width:1.5;"
-    "stroke-dasharray:2 2}.theirs{fill:var(--theirs)}line.ours{stroke:var(--iris);"
-    "stroke-width:3;stroke-linecap:round}circle.ours{fill:var(--iris);stroke:var(--card);"
-    "stroke-width:1.5}\n"
-    "polyline{fill:none;stroke-width:1.8;stroke:currentColor}svg g circle{fill:currentColor}"
-    ".w{stroke:currentColor;stroke-width:1.2;opacity:.65}.legend{display:flex;flex-wrap:wrap;"
+    "svg{display:block;width:100%;height:auto;overflow:visible}.pub svg{max-width:520px}\n"
+    ".legend{display:flex;flex-wrap:wrap;"
     "gap:2px 14px;font-size:.8rem;color:var(--dim)}.legend i,.key i{display:inline-block;"
     "width:10px;height:10px;border-radius:3px;background:currentColor;margin-right:5px}\n"
-    ".c0{color:var(--c0)}.c1{color:var(--c1)}.c2{color:var(--c2)}.c3{color:var(--c3)}"
-    ".c4{color:var(--c4)}.c5{color:var(--c5)}.c6{color:var(--c6)}.c7{color:var(--c7)}"
-    ".w0{color:var(--w0)}.w1{color:var(--w1)}.w2{color:var(--w2)}.w3{color:var(--w3)}"
-    ".p{color:var(--plain)}.t{color:var(--theirs)}\n"
     "details{margin-top:.8em}summary{cursor:pointer;color:var(--accent)}"
     ".scroll{overflow-x:auto;margin:.6em 0}table{border-collapse:collapse;font-size:.82rem;"
     "font-variant-numeric:tabular-nums;width:100%}th,td{padding:3px 12px 3px 0;text-align:right;"
     "white-space:nowrap;border-bottom:1px solid var(--line)}th{color:var(--dim);font-weight:500}"
     "th:nth-child(-n+2),td:nth-child(-n+2){text-align:left}\n"
     "@media(max-width:600px){.nums{grid-template-columns:1fr 1fr;gap:2px 12px}}\n"
+    ".verdicts{display:flex;flex-wrap:wrap;gap:6px 26px;margin:.8em 0;max-width:none}"
+    ".verdicts b{font-size:1.7rem;font-weight:650;letter-spacing:-.02em}"
+    ".v-NO b{color:var(--peer)}.v-yes b{color:var(--accent)}"
+    ".goals td,.goals th{text-align:left}\n"
     "@media print{body{background:#fff}details{display:none}}\n";
 
 const char bench_page_method[] =

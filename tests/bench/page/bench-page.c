@@ -10,11 +10,8 @@
 #include "tests/bench/report/bench-json-reader.h"
 #include "tests/bench/page/bench-svg.h"
 
-#include <errno.h>
-#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char *
 or_dash (const char *text)
@@ -42,9 +39,11 @@ write_range (JsonObject *published, const char *low_name, const char *high_name)
   g_autofree char *from = g_strdup_printf ("%.*f", digits, low);
   g_autofree char *to = g_strdup_printf ("%.*f", digits, high);
   const char *unit = bench_json_text (published, "unit");
+  gboolean is_ours = g_str_equal (low_name, "median");
 
   if (isnan (low) || isnan (high))
-    return g_strdup ("–");
+    return g_strdup (is_ours && bench_json_text (published, "counter") != NULL ? "not counted"
+                                                                               : "–");
   if (g_strcmp0 (unit, "x") == 0)
     unit = "×";
   if (g_str_equal (from, to))
@@ -443,7 +442,8 @@ append_head (GString *out, JsonObject *report, gboolean is_paper)
                         "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">"
                         "<title>");
   append_element (out, "iris-bench ", name, "</title>\n<style>\n");
-  g_string_append_printf (out, "%s</style></head>\n<body><main>\n", bench_page_style);
+  g_string_append_printf (out, "%s%s%s</style></head>\n<body><main>\n", bench_page_colours,
+                          bench_page_drawing, bench_page_style);
   if (is_paper)
     g_string_append (out, "<h1>The papers, redone</h1><p>Work stealing, places, return barriers "
                           "and hot locks: the figures that were published, and what iris "
@@ -460,25 +460,56 @@ append_head (GString *out, JsonObject *report, gboolean is_paper)
 }
 
 static void
-append_goals (GString *out, JsonArray *goals)
+append_goal (GString *out, JsonObject *goal)
 {
   static const char *const columns[] = { "figure", "goal", "reached", "measured" };
 
-  if (bench_json_length (goals) == 0)
-    return;
-  g_string_append (out, "<article><h2>Goals</h2><div class=\"scroll\"><table><tr>");
+  g_string_append (out, "<tr>");
   for (guint i = 0; i < G_N_ELEMENTS (columns); i++)
-    append_element (out, "<th>", columns[i], "</th>");
+    append_element (out, "<td>", bench_json_text (goal, columns[i]), "</td>");
   g_string_append (out, "</tr>\n");
-  for (guint i = 0; i < bench_json_length (goals); i++)
-    {
-      g_string_append (out, "<tr>");
-      for (guint j = 0; j < G_N_ELEMENTS (columns); j++)
-        append_element (out, "<td>", bench_json_text (bench_json_object_at (goals, i), columns[j]),
-                        "</td>");
-      g_string_append (out, "</tr>\n");
-    }
-  g_string_append (out, "</table></div></article>\n");
+}
+
+static gboolean
+is_verdict (JsonObject *goal, const char *verdict)
+{
+  return g_strcmp0 (bench_json_text (goal, "reached"), verdict) == 0;
+}
+
+/* What was missed is never folded away. */
+static void
+append_goals (GString *out, JsonArray *goals)
+{
+  static const char *const verdicts[][2] = { { "yes", "reached" },
+                                             { "noise", "within noise" },
+                                             { "NO", "missed" },
+                                             { "unknown", "not measured" },
+                                             { "shown", "shown" } };
+  static const char head[] = "<div class=\"scroll\"><table class=\"goals\"><tr><th>figure</th>"
+                             "<th>goal</th><th>reached</th><th>measured</th></tr>\n";
+  guint n = bench_json_length (goals), counts[G_N_ELEMENTS (verdicts)] = { 0 };
+
+  if (n == 0)
+    return;
+  for (guint i = 0; i < n; i++)
+    for (guint j = 0; j < G_N_ELEMENTS (verdicts); j++)
+      counts[j] += is_verdict (bench_json_object_at (goals, i), verdicts[j][0]);
+  g_string_append (out, "<article><h2>Goals</h2><p class=\"verdicts\">");
+  for (guint j = 0; j < G_N_ELEMENTS (verdicts); j++)
+    if (counts[j] > 0)
+      g_string_append_printf (out, "<span class=\"v-%s\"><b>%u</b> %s</span>", verdicts[j][0],
+                              counts[j], verdicts[j][1]);
+  g_string_append (out, "</p>");
+  if (counts[2] > 0)
+    g_string_append (out, head);
+  for (guint i = 0; i < n; i++)
+    if (is_verdict (bench_json_object_at (goals, i), "NO"))
+      append_goal (out, bench_json_object_at (goals, i));
+  g_string_append_printf (out, "%s<details><summary>All %u goals</summary>%s",
+                          counts[2] > 0 ? "</table></div>" : "", n, head);
+  for (guint i = 0; i < n; i++)
+    append_goal (out, bench_json_object_at (goals, i));
+  g_string_append (out, "</table></div></details></article>\n");
 }
 
 char *
@@ -511,18 +542,7 @@ bench_page_new (JsonNode *root)
   return g_strdup (out->str);
 }
 
-/* --- files ------------------------------------------------------------------------------------ */
-
-gboolean
-bench_page_check (const char *folder, GError **error)
-{
-  if (g_mkdir_with_parents (folder, 0755) == 0 && g_access (folder, W_OK | X_OK) == 0)
-    return TRUE;
-  g_set_error (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
-               "cannot write a report to %s: %s; name another folder", folder, g_strerror (errno));
-
-  return FALSE;
-}
+/* --- the file --------------------------------------------------------------------------------- */
 
 gboolean
 bench_page_save (JsonNode *report, const char *file, GError **error)
@@ -535,22 +555,4 @@ bench_page_save (JsonNode *report, const char *file, GError **error)
                        "this is not what iris-bench --json prints; no page was written");
 
   return FALSE;
-}
-
-static gboolean
-write_file (const char *folder, const char *name, const char *text, GError **error)
-{
-  g_autofree char *path = g_build_filename (folder, name, NULL);
-
-  return g_file_set_contents (path, text, -1, error);
-}
-
-gboolean
-bench_page_write (JsonNode *report, const char *folder, GError **error)
-{
-  g_autofree char *index = g_build_filename (folder, "index.html", NULL);
-  g_autofree char *json = json_to_string (report, TRUE), *samples = bench_csv_of_samples (report);
-
-  return bench_page_save (report, index, error) && write_file (folder, "report.json", json, error)
-         && write_file (folder, "samples.csv", samples, error);
 }

@@ -13,12 +13,15 @@ char *bench_page_new (JsonNode *report);
 
 gboolean bench_page_save (JsonNode *report, const char *file, GError **error);
 
-/* The same with raw data beside it: index.html, report.json, and samples.csv with a line for each
- * sample. */
+/* A folder with all forms of it: index.html, report.md with charts/WORKLOAD.svg, summary.svg where
+ * the loads of it were run, report.json, and samples.csv with a line for each sample. */
 gboolean bench_page_write (JsonNode *report, const char *folder, GError **error);
 /* Before anything is measured: can the folder be written? It is made if it is not there. */
 gboolean bench_page_check (const char *folder, GError **error);
 
+/* Colours, light and dark; what is in drawings; and the rest. */
+extern const char bench_page_colours[];
+extern const char bench_page_drawing[];
 extern const char bench_page_style[];
 extern const char bench_page_method[];
 

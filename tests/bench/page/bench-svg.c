@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#define WIDTH 400.0
+#define WIDTH BENCH_SVG_WIDTH
 
 /* Bars. */
 #define ROW 27.0 /* a name and its bar */
@@ -22,6 +22,10 @@
 #define RIGHT  390.0
 #define TOP    10.0
 #define BOTTOM 196.0
+
+/* Of a legend: a line, and how many characters fit beside another name. */
+#define LINE      16.0
+#define LONG_NAME 28
 
 #define TICKS       5
 #define MANY_POWERS 200 /* from the least to the most: only powers of ten are ticks */
@@ -253,14 +257,13 @@ append_bar (GString *out, const BenchPoint *point, const BenchScale *scale, gdou
   g_string_append (out, "</g>");
 }
 
-static void
-append_bars (GString *out, const BenchPanel *panel)
+static gdouble
+draw_bars (GString *out, const BenchPanel *panel)
 {
   BenchScale scale = choose_scale (panel);
   gdouble bottom = panel->points->len * ROW;
   g_autoptr (GArray) ticks = choose_ticks (&scale);
 
-  open_drawing (out, bottom + 16, panel->title);
   for (guint i = 0; i < panel->points->len; i++)
     append_bar (out, &g_array_index (panel->points, BenchPoint, i), &scale, i * ROW);
   for (guint i = 0; i < ticks->len; i++)
@@ -270,7 +273,8 @@ append_bars (GString *out, const BenchPanel *panel)
       append_line (out, "g", x, 0, x, bottom);
       append_value (out, x < 12 ? "a start" : x > WIDTH - 12 ? "a end" : "a", x, bottom + 12, tick);
     }
-  g_string_append (out, "</svg>");
+
+  return bottom + 16;
 }
 
 /* --- lines ------------------------------------------------------------------------------------ */
@@ -394,33 +398,102 @@ append_axes (GString *out, const BenchPanel *panel, const GArray *places, const 
   append_words (out, "a", (LEFT + RIGHT) / 2, BOTTOM + 32, panel->x_label);
 }
 
-static void
-append_lines (GString *out, const BenchPanel *panel)
+/* A name and the class of its line. */
+typedef struct
 {
-  BenchScale scale = choose_scale (panel);
-  g_autoptr (GArray) places = find_places (panel);
-  g_autoptr (GPtrArray) names = g_ptr_array_new ();
-  g_autoptr (GString) legend = g_string_new ("<p class=\"legend\">");
+  const char *name;
+  char *class;
+} Key;
+
+static void
+key_clear (gpointer data)
+{
+  g_free (((Key *) data)->class);
+}
+
+static gboolean
+has_key (const GArray *keys, const char *name)
+{
+  for (guint i = 0; i < keys->len; i++)
+    if (g_str_equal (g_array_index (keys, Key, i).name, name))
+      return TRUE;
+
+  return FALSE;
+}
+
+/* In the order in which they appear. */
+static GArray *
+list_keys (const BenchPanel *panel)
+{
+  GArray *keys = g_array_new (FALSE, FALSE, sizeof (Key));
   guint n_cold = 0, n_warm = 0;
 
-  open_drawing (out, HEIGHT, panel->title);
-  append_axes (out, panel, places, &scale);
+  g_array_set_clear_func (keys, key_clear);
   for (guint i = 0; i < panel->points->len; i++)
     {
       const BenchPoint *point = &g_array_index (panel->points, BenchPoint, i);
-      g_autofree char *class = NULL;
+      Key key = { point->name, NULL };
 
-      if (g_ptr_array_find_with_equal_func (names, point->name, g_str_equal, NULL))
+      if (has_key (keys, point->name))
         continue;
-      g_ptr_array_add (names, point->name);
-      class = line_class (point->kind, &n_cold, &n_warm);
-      append_one_line (out, panel, point->name, places, &scale, class);
-      g_string_append_printf (legend, "<span><i class=\"%s\"></i>", class);
-      bench_svg_append_text (legend, point->name);
-      g_string_append (legend, "</span> ");
+      key.class = line_class (point->kind, &n_cold, &n_warm);
+      g_array_append_val (keys, key);
     }
-  g_string_append (out, "</svg>");
-  g_string_append_printf (out, "%s</p>", legend->str);
+
+  return keys;
+}
+
+static gdouble
+draw_lines (GString *out, const BenchPanel *panel, const GArray *keys)
+{
+  BenchScale scale = choose_scale (panel);
+  g_autoptr (GArray) places = find_places (panel);
+
+  append_axes (out, panel, places, &scale);
+  for (guint i = 0; i < keys->len; i++)
+    append_one_line (out, panel, g_array_index (keys, Key, i).name, places, &scale,
+                     g_array_index (keys, Key, i).class);
+
+  return HEIGHT;
+}
+
+/* HTML wraps a legend by itself. */
+static void
+append_legend (GString *out, const GArray *keys)
+{
+  g_string_append (out, "<p class=\"legend\">");
+  for (guint i = 0; i < keys->len; i++)
+    {
+      g_string_append_printf (out, "<span><i class=\"%s\"></i>",
+                              g_array_index (keys, Key, i).class);
+      bench_svg_append_text (out, g_array_index (keys, Key, i).name);
+      g_string_append (out, "</span> ");
+    }
+  g_string_append (out, "</p>");
+}
+
+/* Two columns, or one where a name is long. */
+static gdouble
+draw_legend (GString *out, const GArray *keys, gdouble y)
+{
+  glong longest = 0;
+  guint columns;
+
+  for (guint i = 0; i < keys->len; i++)
+    longest = MAX (longest, g_utf8_strlen (g_array_index (keys, Key, i).name, -1));
+  columns = longest > LONG_NAME ? 1 : 2;
+  for (guint i = 0; i < keys->len; i++)
+    {
+      const Key *key = &g_array_index (keys, Key, i);
+      gdouble x = i % columns * WIDTH / 2, at = y + (i / columns) * LINE;
+
+      g_string_append_printf (out, "<g class=\"%s\">", key->class);
+      append_rect (out, "key", x, at, 10, 10);
+      append_words (out, "l", x + 15, at + 9, key->name);
+      g_string_append (out, "</g>");
+    }
+
+  return y + (keys->len + columns - 1) / columns * LINE;
 }
 
 gboolean
@@ -432,10 +505,26 @@ bench_svg_is_logarithmic (const BenchPanel *panel)
 void
 bench_svg_panel (GString *out, const BenchPanel *panel)
 {
-  if (panel->x_label != NULL)
-    append_lines (out, panel);
-  else
-    append_bars (out, panel);
+  g_autoptr (GString) inner = g_string_new (NULL);
+  g_autoptr (GArray) keys = list_keys (panel);
+  gboolean is_lines = panel->x_label != NULL;
+  gdouble height = is_lines ? draw_lines (inner, panel, keys) : draw_bars (inner, panel);
+
+  open_drawing (out, height, panel->title);
+  g_string_append_printf (out, "%s</svg>", inner->str);
+  if (is_lines)
+    append_legend (out, keys);
+}
+
+gdouble
+bench_svg_draw (GString *out, const BenchPanel *panel)
+{
+  g_autoptr (GArray) keys = list_keys (panel);
+
+  if (panel->x_label == NULL)
+    return draw_bars (out, panel);
+
+  return draw_legend (out, keys, draw_lines (out, panel, keys));
 }
 
 /* --- strips ----------------------------------------------------------------------------------- */

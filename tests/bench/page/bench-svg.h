@@ -6,8 +6,12 @@
 
 #include "tests/bench/report/bench-report.h"
 
-/* Bars, or dots on a logarithmic axis, or lines with their legend. */
+/* Bars, or dots on a logarithmic axis, or lines with their legend: a drawing of its own, and HTML.
+ */
 void bench_svg_panel (GString *out, const BenchPanel *panel);
+/* The same as a part of a drawing, with all in it. Returns its height; its width is this. */
+gdouble bench_svg_draw (GString *out, const BenchPanel *panel);
+#define BENCH_SVG_WIDTH 400.0
 gboolean bench_svg_is_logarithmic (const BenchPanel *panel);
 
 /* A published range and our interval on one axis, which all of a figure share. */

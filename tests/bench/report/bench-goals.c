@@ -3,10 +3,11 @@
  * The goals, as a table, and how a row of it is held against the results.
  *
  * A figure is that of one contender, or compares two of the same load round by round; it is judged
- * by the median. A row whose load is a pattern stands for each load of the workload that fits it;
- * these are judged by where the median lies with a confidence of 95 %, so that noise is told from a
- * figure that is reached or missed. Where several could stand for a side (a peer with two idioms,
- * iris's schedulers between which a program chooses by one line) the fastest does, and is named.
+ * by where the median lies with a confidence of 95 %, so that noise is told from a figure that is
+ * reached or missed. The daemon has too few rounds for that, and is judged by the median. A row
+ * whose load is a pattern stands for each load of the workload that fits it. Where several could
+ * stand for a side (a peer with two idioms, iris's schedulers between which a program chooses by
+ * one line) the fastest does, and is named.
  */
 #include "tests/bench/report/bench-report.h"
 
@@ -39,16 +40,26 @@ typedef struct
 
 #define TBB "onetbb|onetbb-for"
 
-static const Goal goals[] = {
+static const Goal compare_goals[] = {
   { "recursive", "items", "work-stealing", TBB, FACTOR, TRUE, 10, "x" },
   { "recursive", "items", "work-stealing", "default", FACTOR, TRUE, 9.1, "x" },
   { "recursive", "items", "work-stealing", NULL, PER_ITEM, FALSE, 5, " ns" },
+  { "external", "1 producer", "", NULL, PER_ITEM, FALSE, 40, " ns" },
   { "external", "1 producer", "", TBB, FACTOR, TRUE, 3, "x" },
   { "external", "1 producer", "", "gthreadpool", FACTOR, TRUE, 3, "x" },
   { "external", "1 producer", "", "gasyncqueue", FACTOR, TRUE, 3, "x" },
   { "external", "4 producers", "", TBB, FACTOR, TRUE, 3, "x" },
   { "external", "4 producers", "", "gthreadpool", FACTOR, TRUE, 3, "x" },
   { "external", "4 producers", "", "gasyncqueue", FACTOR, TRUE, 3, "x" },
+  { "aged", "memory after", "work-stealing", NULL, OWN, FALSE, 20, " %" },
+  { "aged", "memory after", "places", NULL, OWN, FALSE, 20, " %" },
+  { "aged", "memory after", "default", NULL, OWN, FALSE, 20, " %" },
+  { "aged", "memory after", "gthreadpool", NULL, OWN, FALSE, NAN, " %" },
+  { "aged", "push, aged", "work-stealing", NULL, OWN, FALSE, 5, " %" },
+  { "aged", "push, aged", "default", NULL, OWN, FALSE, 5, " %" },
+  { "aged", "push, aged", "gthreadpool", NULL, OWN, FALSE, NAN, " %" },
+  { "aged", "items from items, aged", "work-stealing", NULL, OWN, FALSE, 5, " %" },
+  { "aged", "messages, aged", "work-stealing", NULL, OWN, FALSE, 5, " %" },
   { "fib", "1 worker", "fork-join", NULL, OWN, FALSE, 1.5e-9, " ns" },
   { "jacobi", "1 worker", "work-stealing", NULL, OWN, FALSE, 3, " %" },
   { "lud", "1 worker", "work-stealing", NULL, OWN, FALSE, 3, " %" },
@@ -78,6 +89,31 @@ static const Goal goals[] = {
   { "coordinate", "arbiter", "work-stealing", NULL, PER_ITEM, FALSE, 225, " ns" },
   { "queues", "deque, 1 thread", "split", "chase-lev", FACTOR, TRUE, NAN, "x" },
   { "queues", "steal", "split", "chase-lev", FACTOR, TRUE, NAN, "x" },
+};
+
+/*
+ * Of the workloads that only the papers have. Linked elements by turns are the form of the Cache
+ * Stress Test in which this machine can show an effect; the published one is shown. A hint that is
+ * right must not lose.
+ */
+static const Goal paper_goals[] = {
+  { "cache-threads", "linked, by turns", "best", "worst", FACTOR, TRUE, 1.2, "x" },
+  { "cache-threads", "in order, *", "best", "worst", FACTOR, TRUE, NAN, "x" },
+  { "cache-threads", "*", "best", "ignorant", SLOWER, FALSE, 0, " %" },
+  { "cache-intervals", "linked, by turns", "best", "worst", FACTOR, TRUE, 1.2, "x" },
+  { "cache-intervals", "in order, *", "best", "worst", FACTOR, TRUE, NAN, "x" },
+  { "cache-intervals", "*", "best", "ignorant", SLOWER, FALSE, 0, " %" },
+  { "merge-sort", "sort", "best", "worst", FACTOR, TRUE, NAN, "x" },
+  { "merge-sort", "sort", "best", "ignorant", SLOWER, FALSE, 2, " %" },
+  { "block-matrix", "product", "best", "worst", FACTOR, TRUE, NAN, "x" },
+  { "block-matrix", "product", "best", "ignorant", SLOWER, FALSE, 2, " %" },
+  { "no-hints", "*", "places", "work-stealing", SLOWER, FALSE, 3, " %" },
+  { "grande", "*", "places", "work-stealing", SLOWER, FALSE, 3, " %" },
+  { "grande", "*", "2 places", "work-stealing", SLOWER, FALSE, 3, " %" },
+  { "overhead", "jacobi", "fork-join", "plain", SLOWER, FALSE, 3, " %" },
+  { "overhead", "lud", "fork-join", "plain", SLOWER, FALSE, 3, " %" },
+  { "overhead", "heat", "fork-join", "plain", SLOWER, FALSE, 3, " %" },
+  { "overhead", "tasks of 20 ns", "fork-join", "plain", TIMES, FALSE, 1.5, "x" },
 };
 
 /* What the daemon is held against, whatever the schedulers are. */
@@ -184,15 +220,34 @@ worst_sample (const BenchResult *result, const char *load)
   return worst;
 }
 
+/* The range is that of the rounds, or the interval of the median. */
 static BenchSummary
-compare_with (const BenchSeries *subject, const BenchSeries *other, BenchRelation relation)
+summarize (const BenchSeries *series, gboolean is_compared, gboolean by_interval)
+{
+  BenchSummary self = is_compared ? bench_series_compared (series) : bench_series_summary (series);
+  BenchEstimate estimate;
+
+  if (!by_interval)
+    return self;
+  estimate = is_compared ? bench_series_estimate_compared (series) : bench_series_estimate (series);
+  self.min = estimate.low;
+  self.max = estimate.high;
+
+  return self;
+}
+
+static BenchSummary
+compare_with (const BenchSeries *subject,
+              const BenchSeries *other,
+              BenchRelation relation,
+              gboolean by_interval)
 {
   BenchSeries pair = *subject;
 
   pair.base = other;
   pair.relation = relation;
 
-  return bench_series_compared (&pair);
+  return summarize (&pair, TRUE, by_interval);
 }
 
 /* What was measured in seconds, the other way round: the least is the largest. */
@@ -204,63 +259,51 @@ invert (BenchSummary summary, gdouble by)
 }
 
 static BenchSummary
-measure (const Goal *goal, const BenchSeries *subject, const BenchSeries *other)
+measure (const Goal *goal,
+         const BenchSeries *subject,
+         const BenchSeries *other,
+         gboolean by_interval)
 {
-  BenchSummary summary = bench_series_summary (subject);
+  BenchSummary summary = summarize (subject, goal->measure == OWN, by_interval);
 
   switch (goal->measure)
     {
     case FACTOR:
-      return compare_with (subject, other, BENCH_FACTOR);
+      return compare_with (subject, other, BENCH_FACTOR, by_interval);
     case SLOWER:
-      return compare_with (subject, other, BENCH_OVERHEAD);
-    case OWN:
-      return bench_series_compared (subject);
+      return compare_with (subject, other, BENCH_OVERHEAD, by_interval);
     case TIMES:
-      return invert (compare_with (subject, other, BENCH_FACTOR), 1);
+      return invert (compare_with (subject, other, BENCH_FACTOR, by_interval), 1);
     case RATE:
       return invert (summary, (gdouble) subject->n_items);
-    case SAMPLE:
-      return summary;
-    default:
+    case PER_ITEM:
       summary.median *= 1e9 / subject->n_items;
       summary.min *= 1e9 / subject->n_items;
       summary.max *= 1e9 / subject->n_items;
       return summary;
+    default:
+      return summary;
     }
 }
 
-static BenchVerdict
-judge (const Goal *goal, gdouble value)
+static gboolean
+is_within (const Goal *goal, gdouble value)
 {
-  if (isnan (value))
+  return goal->at_least ? value >= goal->limit : value <= goal->limit;
+}
+
+/* Of a figure that lies between the two. */
+static BenchVerdict
+judge (const Goal *goal, gdouble low, gdouble high)
+{
+  if (isnan (low) || isnan (high))
     return BENCH_UNKNOWN;
   if (isnan (goal->limit))
     return BENCH_SHOWN;
-
-  return (goal->at_least ? value >= goal->limit : value <= goal->limit) ? BENCH_REACHED
-                                                                        : BENCH_MISSED;
-}
-
-/* Of a figure that is to be at most the limit: the interval of the median, and what it says. */
-static BenchVerdict
-judge_interval (const Goal *goal,
-                const BenchSeries *subject,
-                const BenchSeries *other,
-                gdouble *low,
-                gdouble *high)
-{
-  BenchSeries pair = *subject;
-  BenchEstimate estimate;
-
-  bench_series_compare (&pair, other, BENCH_OVERHEAD);
-  estimate = bench_series_estimate_compared (&pair);
-  *low = estimate.low;
-  *high = estimate.high;
-  if (*high <= goal->limit)
+  if (is_within (goal, low) && is_within (goal, high))
     return BENCH_REACHED;
 
-  return *low > goal->limit ? BENCH_MISSED : BENCH_NOISE;
+  return is_within (goal, low) || is_within (goal, high) ? BENCH_NOISE : BENCH_MISSED;
 }
 
 /* Costs of tasks are kept in seconds. */
@@ -285,9 +328,9 @@ check_pair (const Goal *goal, const BenchResult *result, gboolean by_interval, B
                                         subject == NULL ? goal->subject : goal->other);
       return;
     }
-  summary = measure (goal, subject, other);
-  self->verdict = by_interval ? judge_interval (goal, subject, other, &summary.min, &summary.max)
-                              : judge (goal, summary.median);
+  summary = measure (goal, subject, other, by_interval);
+  self->verdict = by_interval ? judge (goal, summary.min, summary.max)
+                              : judge (goal, summary.median, summary.median);
   self->measured = g_strdup_printf (
       "%.2f%s (%s%.2f to %.2f), %s%s%s", shown (goal, summary.median), goal->unit,
       by_interval ? "95 %: " : "", shown (goal, summary.min), shown (goal, summary.max),
@@ -334,7 +377,7 @@ check_goal (const Goal *goal, const BenchResult *result, gboolean by_interval)
     {
       gdouble worst = worst_sample (result, goal->load);
 
-      self->verdict = judge (goal, worst);
+      self->verdict = judge (goal, worst, worst);
       self->measured = g_strdup_printf ("%.3f%s at worst", worst, goal->unit);
     }
   else
@@ -345,7 +388,10 @@ check_goal (const Goal *goal, const BenchResult *result, gboolean by_interval)
 
 /* A goal for each load that the pattern fits, in the order in which they were run. */
 static void
-check_pattern (const Goal *goal, const BenchResult *result, GPtrArray *checked)
+check_pattern (const Goal *goal,
+               const BenchResult *result,
+               gboolean by_interval,
+               GPtrArray *checked)
 {
   const char *last = "";
 
@@ -357,33 +403,63 @@ check_pattern (const Goal *goal, const BenchResult *result, GPtrArray *checked)
       if (g_str_equal (series->load, last) || !g_pattern_match_simple (goal->load, series->load))
         continue;
       last = one.load = series->load;
-      g_ptr_array_add (checked, check_goal (&one, result, TRUE));
+      g_ptr_array_add (checked, check_goal (&one, result, by_interval));
+    }
+}
+
+static const struct
+{
+  const Goal *goals;
+  guint n;
+} tables[BENCH_N_SUITES] = {
+  [BENCH_SUITE_COMPARE] = { compare_goals, G_N_ELEMENTS (compare_goals) },
+  [BENCH_SUITE_DAEMON] = { daemon_goals, G_N_ELEMENTS (daemon_goals) },
+  [BENCH_SUITE_PAPER] = { paper_goals, G_N_ELEMENTS (paper_goals) },
+};
+
+static gboolean
+is_chosen (const Goal *goal, GPtrArray *workloads)
+{
+  const BenchWorkload *workload = bench_workload_find (goal->workload);
+
+  return workloads == NULL || g_ptr_array_find (workloads, workload, NULL);
+}
+
+static void
+check_table (BenchSuite suite, GPtrArray *results, GPtrArray *workloads, GPtrArray *checked)
+{
+  for (guint i = 0; i < tables[suite].n; i++)
+    {
+      const Goal *goal = &tables[suite].goals[i];
+      const BenchResult *result = find_result (results, goal->workload);
+      gboolean by_interval = suite != BENCH_SUITE_DAEMON;
+
+      if (!is_chosen (goal, workloads))
+        continue;
+      if (result != NULL && strchr (goal->load, '*') != NULL)
+        check_pattern (goal, result, by_interval, checked);
+      else
+        g_ptr_array_add (checked, check_goal (goal, result, by_interval));
     }
 }
 
 GPtrArray *
 bench_goals_check (GPtrArray *results, BenchSuite suite)
 {
-  static const struct
-  {
-    const Goal *goals;
-    guint n;
-  } tables[BENCH_N_SUITES] = {
-    [BENCH_SUITE_COMPARE] = { goals, G_N_ELEMENTS (goals) },
-    [BENCH_SUITE_DAEMON] = { daemon_goals, G_N_ELEMENTS (daemon_goals) },
-  };
   GPtrArray *checked = g_ptr_array_new_with_free_func (goal_free);
 
-  for (guint i = 0; i < tables[suite].n; i++)
-    {
-      const Goal *goal = &tables[suite].goals[i];
-      const BenchResult *result = find_result (results, goal->workload);
+  check_table (suite, results, NULL, checked);
 
-      if (result != NULL && strchr (goal->load, '*') != NULL)
-        check_pattern (goal, result, checked);
-      else
-        g_ptr_array_add (checked, check_goal (goal, result, FALSE));
-    }
+  return checked;
+}
+
+GPtrArray *
+bench_goals_check_rows (GPtrArray *results, GPtrArray *workloads)
+{
+  GPtrArray *checked = g_ptr_array_new_with_free_func (goal_free);
+
+  for (guint suite = 0; suite < BENCH_N_SUITES; suite++)
+    check_table (suite, results, workloads, checked);
 
   return checked;
 }

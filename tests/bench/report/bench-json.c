@@ -131,6 +131,7 @@ add_published (JsonBuilder *builder, const BenchPublished *published, const Benc
   add_number (builder, "mean_of_best", ours.ours.best * ours.factor);
   add_string (builder, "unit", ours.unit);
   add_count (builder, "digits", ours.digits);
+  add_string (builder, "counter", ours.is_count ? bench_counter_name (published->counter) : NULL);
   json_builder_end_object (builder);
 }
 

@@ -70,7 +70,8 @@ bench_published_find (const BenchPublished *self, const BenchResult *result)
                      .ours = { NAN, NAN, NAN, NAN },
                      .unit = "x",
                      .digits = 2,
-                     .factor = 1 };
+                     .factor = 1,
+                     .is_count = self->counter != BENCH_NO_COUNTER };
 
   /* Without a series of ours the unit is not known. */
   if (ours.series == NULL)
@@ -110,6 +111,9 @@ bench_published_describe (const BenchPublished *self, const BenchOurs *ours)
 char *
 bench_ours_describe (const BenchOurs *self, gdouble value)
 {
+  if (self->is_count && isnan (self->ours.median))
+    return g_strdup ("not counted");
+
   return write_range (self, value * self->factor, value * self->factor);
 }
 

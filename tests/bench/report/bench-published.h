@@ -11,9 +11,10 @@ typedef struct
 {
   const BenchSeries *series; /* NULL: it took no part, or nothing of ours can be held against it */
   BenchEstimate ours;
-  const char *unit; /* "x", " %"; "": unknown */
-  guint digits;     /* behind the point */
-  gdouble factor;   /* from ours to what is written */
+  const char *unit;  /* "x", " %"; "": unknown */
+  guint digits;      /* behind the point */
+  gdouble factor;    /* from ours to what is written */
+  gboolean is_count; /* of a counter, which the hardware may not have */
 } BenchOurs;
 
 BenchOurs bench_published_find (const BenchPublished *self, const BenchResult *result);

@@ -30,6 +30,8 @@ typedef struct
 
 /* All goals of a suite, in the order in which they were set: (element-type BenchGoal). */
 GPtrArray *bench_goals_check (GPtrArray *results, BenchSuite suite);
+/* Those of workloads (element-type BenchWorkload) of any suite, such as rows of the papers. */
+GPtrArray *bench_goals_check_rows (GPtrArray *results, GPtrArray *workloads);
 const char *bench_verdict_name (BenchVerdict verdict);
 
 /* --- report ----------------------------------------------------------------------------------- */

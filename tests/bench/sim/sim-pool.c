@@ -35,6 +35,7 @@ sim_clock_gettime (clockid_t clock, struct timespec *now)
 #include "iris/sched/steal/iris-place-queues-refuse.c"
 #include "iris/sched/steal/iris-place-queues.c"
 #include "iris/sched/steal/iris-place-search.c"
+#include "iris/sched/steal/iris-strict-deque.c"
 
 #include "iris/sched/compare/iris-compared-queues-private.h"
 

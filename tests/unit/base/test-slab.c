@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 /* More than four pages of either class hold. */
-#define N_OBJECTS 5000
+#define N_OBJECTS    5000
+#define MOST_OBJECTS 100000
 
 static const size_t sizes[IRIS_SLAB_N_CLASSES] = { 64, 128 };
 
@@ -29,8 +30,8 @@ run_thread (void *(*func) (void *), void *data)
 
 typedef struct
 {
-  IrisSlab *home[N_OBJECTS];
-  void *object[N_OBJECTS];
+  IrisSlab *home[MOST_OBJECTS];
+  void *object[MOST_OBJECTS];
   IrisSlabClass klass;
   int n;
 } Objects;
@@ -254,10 +255,12 @@ free_late (void *data)
   objects_free (data);
 }
 
-static int
-count_on_the_way_home (Objects *self)
+static uint32_t
+count_free (Objects *self)
 {
-  return (int) iris_page_word_count (iris_page_look (iris_page_of (self->object[0])));
+  IrisPage *page = iris_page_of (self->object[0]);
+
+  return page->n_local + iris_page_word_count (iris_page_look (page));
 }
 
 /* Thread-specific destructors run in no promised order: one may free an object after the slabs of
@@ -267,16 +270,14 @@ LOOP_TEST (an_object_may_be_freed_while_its_thread_ends, 0, IRIS_SLAB_N_CLASSES)
   IrisSlabClass klass = (IrisSlabClass) _i;
   Objects *first = objects_new (klass, 10);
   Objects *second = objects_new (klass, 1);
-  int before, after;
 
   /* The slab is there before the key, so its destructor comes first. */
   run_thread (objects_alloc, second);
-  before = count_on_the_way_home (second);
+  ck_assert_uint_eq (count_free (second), IRIS_SLAB_CAPACITY (klass) - 1);
   ck_assert_int_eq (pthread_key_create (&late_key, free_late), 0);
   run_thread (alloc_and_leave_for_the_destructor, first);
   ck_assert_ptr_eq (first->home[0], second->home[0]);
-  after = count_on_the_way_home (second);
-  ck_assert_int_eq (after - before, 10);
+  ck_assert_uint_eq (count_free (second), IRIS_SLAB_CAPACITY (klass) - 1);
   ck_assert_int_eq (pthread_key_delete (late_key), 0);
   objects_free (second);
   free (first);
@@ -388,44 +389,104 @@ count_resident (IrisPage **pages, uint64_t n)
   return n_resident * size;
 }
 
-#define N_BURST 20000
+#define N_BURST MOST_OBJECTS
 
-LOOP_TEST (the_memory_of_a_burst_goes_back_to_the_system, 0, IRIS_SLAB_N_CLASSES)
+static void *
+alloc_burst (void *data)
+{
+  Objects *self = data;
+
+  objects_alloc (self);
+  for (int i = 0; i < self->n; i++)
+    memset (self->object[i], 1, sizes[self->klass]);
+
+  return NULL;
+}
+
+/* They come page by page. */
+static uint64_t
+list_pages (Objects *self, IrisPage **pages)
+{
+  uint64_t n = 0;
+
+  for (int i = 0; i < self->n; i++)
+    if (n == 0 || iris_page_of (self->object[i]) != pages[n - 1])
+      pages[n++] = iris_page_of (self->object[i]);
+
+  return n;
+}
+
+static void *
+free_other_half (void *data)
+{
+  Objects *self = data;
+
+  for (int i = 1; i < self->n; i += 2)
+    iris_slab_free (self->klass, self->home[i], self->object[i]);
+
+  return NULL;
+}
+
+static void
+free_in_halves (Objects *self)
+{
+  run_thread (free_other_half, self);
+  for (int i = 0; i < self->n; i += 2)
+    iris_slab_free (self->klass, self->home[i], self->object[i]);
+}
+
+/* No worker is there, and no thread tidies: memory goes back as the pages become empty. */
+LOOP_TEST (the_memory_of_a_burst_goes_back_to_the_system, 0, 4 * IRIS_SLAB_N_CLASSES)
+{
+  IrisSlabClass klass = (IrisSlabClass) (_i / 4);
+  Objects *burst = objects_new (klass, N_BURST);
+  IrisPage *pages[N_BURST / 100];
+  uint64_t n_pages;
+
+  /* Twice, for the same pages serve again. */
+  for (int round = 0; round < 2; round++)
+    {
+      if (_i % 4 < 3)
+        alloc_burst (burst);
+      else
+        run_thread (alloc_burst, burst);
+      n_pages = list_pages (burst, pages);
+      ck_assert_uint_ge (count_resident (pages, n_pages), N_BURST * sizes[klass]);
+
+      if (_i % 4 == 0)
+        objects_free (burst); /* by the owner, */
+      else if (_i % 4 == 1)
+        run_thread (objects_free, burst); /* by another thread, */
+      else if (_i % 4 == 2)
+        free_in_halves (burst); /* by both, whole parts of a page each, */
+      else
+        objects_free (burst); /* by another one when the owner has ended */
+      ck_assert_uint_le (count_resident (pages, n_pages), (IRIS_PAGE_RESERVE + 4) * IRIS_PAGE_SIZE);
+    }
+  free (burst);
+}
+
+#define N_ENDED 40
+
+/* The page that was current when its thread ended is given away like any other. */
+LOOP_TEST (threads_that_ended_keep_no_page, 0, IRIS_SLAB_N_CLASSES)
 {
   IrisSlabClass klass = (IrisSlabClass) _i;
-  void **objects = calloc (N_BURST, sizeof *objects);
-  IrisPage *pages[N_BURST / 100];
-  IrisSlab *home = NULL;
-  uint64_t n_pages = 0;
+  Objects *objects[N_ENDED];
+  uint64_t n_before = count_used_pages ();
 
-  for (int i = 0; i < N_BURST; i++)
+  for (int i = 0; i < N_ENDED; i++)
     {
-      IrisPage *page;
-
-      objects[i] = iris_slab_alloc (klass, &home);
-      page = iris_page_of (objects[i]);
-      memset (objects[i], 1, sizes[klass]);
-      if (n_pages == 0 || page != pages[n_pages - 1])
-        pages[n_pages++] = page;
+      objects[i] = objects_new (klass, (int) iris_slab_part (klass) * i / 4 + i % 3 + 1);
+      run_thread (objects_alloc, objects[i]);
     }
-  ck_assert_uint_ge (count_resident (pages, n_pages), N_BURST * sizes[klass]);
-
-  for (int i = 0; i < N_BURST; i++)
-    iris_slab_free (klass, home, objects[i]);
-  /* It says when it wants to be called again. */
-  while (iris_slab_tidy (NULL) != 0)
-    continue;
-  ck_assert_uint_le (count_resident (pages, n_pages), (IRIS_PAGE_RESERVE + 2) * IRIS_PAGE_SIZE);
-
-  /* And the same pages serve again. */
-  for (int i = 0; i < N_BURST; i++)
+  ck_assert_uint_gt (count_used_pages (), n_before);
+  for (int i = 0; i < N_ENDED; i++)
     {
-      objects[i] = iris_slab_alloc (klass, &home);
-      memset (objects[i], 2, sizes[klass]);
+      objects_free (objects[i]);
+      free (objects[i]);
     }
-  for (int i = 0; i < N_BURST; i++)
-    iris_slab_free (klass, home, objects[i]);
-  free (objects);
+  ck_assert_uint_eq (count_used_pages (), n_before);
 }
 
 #define N_TRADERS 4

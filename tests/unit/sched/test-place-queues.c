@@ -9,6 +9,7 @@
 
 #include <iris/sched/compare/iris-compared-queues-private.h>
 #include <iris/sched/pool/iris-item-private.h>
+#include <iris/sched/steal/iris-strict-deque-private.h>
 
 #define N_ITEMS 400
 
@@ -108,14 +109,18 @@ START_TEST (a_worker_looks_near_before_far)
   queue (1, 3);                               /* and newer */
   queue_at (OUTSIDE, 4, 0, IRIS_ITEM_NONE);   /* the inbox */
   queue_at (OUTSIDE, 5, 0, IRIS_ITEM_STRICT); /* the strict inbox */
+  queue_at (1, 9, 0, IRIS_ITEM_STRICT);       /* the sibling's strict deque */
+  queue_at (0, 10, 0, IRIS_ITEM_STRICT);      /* its own strict deque */
   queue (0, 6);                               /* its own, older */
   queue (0, 7);                               /* and newer */
   queue_at (OUTSIDE, 8, 1, IRIS_ITEM_STRICT); /* not for this place */
 
   ck_assert_int_eq (take (0), 7);
   ck_assert_int_eq (take (0), 6);
+  ck_assert_int_eq (take (0), 10);
   ck_assert_int_eq (take (0), 5);
   ck_assert_int_eq (take (0), 4);
+  ck_assert_int_eq (take (0), 9);
   ck_assert_int_eq (take (0), 2);
   ck_assert_int_eq (take (0), 3);
   ck_assert_int_eq (take (0), 1);
@@ -192,9 +197,72 @@ START_TEST (a_strict_item_is_seen_at_its_place_alone)
   for (int worker = 0; worker < 2; worker++)
     ck_assert_int_eq (pool->ops->has_work (pool, &pool->workers[worker]), IRIS_WORK_STRICT);
   ck_assert_int_eq (take (1), 0);
+  ck_assert_int_eq (take (1), 2);
   ck_assert_int_eq (take (0), 1);
-  ck_assert_int_eq (take (0), 2);
   close_pool ();
+}
+END_TEST
+
+/* Of what the worker of a place queues strictly for that place: itself the newest, its siblings
+ * half from the oldest on, which stay with them, other places nothing. */
+START_TEST (strict_items_of_a_worker_for_its_own_place_stay_with_the_place)
+{
+  open_unbound (2, 2, IRIS_DEAL_OWN);
+  settle (0);
+  settle (1);
+  settle (2);
+  for (int i = 0; i < 8; i++)
+    queue_at (0, i, 0, IRIS_ITEM_STRICT);
+  ck_assert_uint_eq (iris_ring_core_get_length (&queues->queues[0].strict), 0);
+  ck_assert_int_eq (pool->ops->has_work (pool, &pool->workers[1]), IRIS_WORK_STRICT);
+  ck_assert_int_eq (pool->ops->has_work (pool, &pool->workers[2]), IRIS_WORK_NONE);
+
+  ck_assert_int_eq (take (0), 7);
+  for (int left = 7; left > 0; left--)
+    {
+      int id = take (1);
+
+      ck_assert_int_ge (id, 0);
+      ck_assert_int_lt (id, 7);
+      ck_assert_int_eq (take (2), -1);
+      ck_assert_int_eq (take (3), -1);
+    }
+  ck_assert_int_eq (pool->ops->has_work (pool, &pool->workers[0]), IRIS_WORK_NONE);
+
+  /* What no worker is left to run is found by the sweep. */
+  queue_at (1, 0, 0, IRIS_ITEM_STRICT);
+  ck_assert_ptr_eq (pool->ops->take (pool, NULL), &items[0]);
+  close_pool ();
+}
+END_TEST
+
+START_TEST (what_a_full_inbox_does_not_hold_is_dealt_to_the_next)
+{
+  const int n = 2 * IRIS_INBOX_CAPACITY + 10;
+  g_autofree IrisItem *many = g_new (IrisItem, (gsize) n);
+
+  open_unbound (3, 1, IRIS_DEAL_OWN);
+  for (int i = 0; i < n; i++)
+    iris_item_init (&many[i], nothing, NULL, NULL);
+  /* Hints fill the inbox of one place, and no other one. */
+  for (int i = 0; i < IRIS_INBOX_CAPACITY; i++)
+    {
+      iris_item_set_place (&many[i], 1, IRIS_ITEM_NONE);
+      iris_worker_pool_queue (pool, &many[i]);
+    }
+  for (int i = 0; i < 9; i++)
+    iris_worker_pool_queue (pool, &many[IRIS_INBOX_CAPACITY + i]);
+  ck_assert_uint_eq (iris_ring_core_get_length (&queues->queues[0].inbox), 3);
+  ck_assert_uint_eq (iris_ring_core_get_length (&queues->queues[1].inbox), IRIS_INBOX_CAPACITY);
+  ck_assert_uint_eq (iris_ring_core_get_length (&queues->queues[2].inbox), 6);
+  /* Two that are full in a row: the one whose turn it is keeps it. */
+  for (int i = 9; i < IRIS_INBOX_CAPACITY + 10; i++)
+    iris_worker_pool_queue (pool, &many[IRIS_INBOX_CAPACITY + i]);
+  ck_assert_uint_eq (iris_ring_core_get_length (&queues->queues[0].inbox)
+                         + iris_ring_core_get_length (&queues->queues[2].inbox),
+                     IRIS_INBOX_CAPACITY + 10);
+  iris_worker_pool_shutdown (pool, IRIS_SHUTDOWN_CANCEL);
+  iris_worker_pool_free (pool);
 }
 END_TEST
 
@@ -294,21 +362,22 @@ START_TEST (a_hint_leads_to_its_place_and_is_counted_there)
   queue_at (0, 0, 0, IRIS_ITEM_NONE); /* at home: its own deque */
   queue_at (0, 1, 1, IRIS_ITEM_NONE); /* elsewhere: the inbox */
   queue_at (OUTSIDE, 2, 1, IRIS_ITEM_NONE);
-  queue_at (0, 3, 0, IRIS_ITEM_STRICT); /* strict: the strict inbox, also at home */
+  queue_at (0, 3, 0, IRIS_ITEM_STRICT); /* strict at home: its own strict deque */
   queue_at (0, 4, 1, IRIS_ITEM_STRICT);
   queue (0, 5);                                      /* no hint */
   queue_at (0, 6, IRIS_PLACE_ANY, IRIS_ITEM_STRICT); /* strict at no place: no hint */
 
-  ck_assert_uint_eq (iris_ring_core_get_length (&queues->queues[0].strict), 1);
+  ck_assert_uint_eq (iris_strict_deque_get_length (&pool->workers[0]), 1);
+  ck_assert_uint_eq (iris_ring_core_get_length (&queues->queues[0].strict), 0);
   ck_assert_uint_eq (iris_ring_core_get_length (&queues->queues[1].strict), 1);
   if (_i == IRIS_DEAL_OWN)
     {
-      ck_assert_int_eq (pool->ops->count_own (&pool->workers[0]), 3);
+      ck_assert_int_eq (pool->ops->count_own (&pool->workers[0]), 4);
       ck_assert_uint_eq (iris_ring_core_get_length (&queues->queues[1].inbox), 2);
     }
   else
     {
-      ck_assert_int_eq (pool->ops->count_own (&pool->workers[0]), 1);
+      ck_assert_int_eq (pool->ops->count_own (&pool->workers[0]), 2);
       ck_assert_uint_eq (iris_ring_core_get_length (&queues->queues[1].inbox), 3);
     }
 
@@ -341,22 +410,24 @@ typedef enum
   OWN,
   INBOX,
   STRICT,
+  STRICT_OWN,
   N_SOURCES
 } Source;
 
 static void
 queue_into (Source source, int id)
 {
-  queue_at (source == INBOX ? OUTSIDE : 0, id, source == OWN ? IRIS_PLACE_ANY : 0,
-            source == STRICT ? IRIS_ITEM_STRICT : IRIS_ITEM_NONE);
+  queue_at (source == INBOX || source == STRICT ? OUTSIDE : 0, id,
+            source == OWN ? IRIS_PLACE_ANY : 0,
+            source == STRICT || source == STRICT_OWN ? IRIS_ITEM_STRICT : IRIS_ITEM_NONE);
 }
 
-/* Bit 0 to 2: a source is never empty, because each of its items queues itself again when it is
- * run. 3 bits more: how many others lie in the worker's deque. */
+/* Bit 0 to 3: a source is never empty, because each of its items queues itself again when it is
+ * run. 2 bits more: how many others lie in the worker's deque. */
 START_TEST (nothing_starves_whatever_keeps_the_worker_busy)
 {
-  int busy = _i & 7;
-  int n_own = (_i >> 3) * 90;
+  int busy = _i & 15;
+  int n_own = (_i >> 4) * 90;
   int first_own = 10;
 
   for (int waiting = OWN; waiting < N_SOURCES; waiting++)
@@ -430,6 +501,8 @@ add_case (Suite *suite, const char *name, SFun choose)
   tcase_add_test (all, a_thief_goes_to_the_nearest_place_first);
   tcase_add_test (all, equally_near_places_are_not_always_visited_in_the_same_order);
   tcase_add_test (all, a_strict_item_is_seen_at_its_place_alone);
+  tcase_add_test (all, strict_items_of_a_worker_for_its_own_place_stay_with_the_place);
+  tcase_add_test (all, what_a_full_inbox_does_not_hold_is_dealt_to_the_next);
   tcase_add_test (all, every_source_counts_as_work_for_each_worker_that_may_take_it);
   if (choose == choose_chase_lev)
     tcase_add_test (all, a_thief_takes_half_of_what_it_sees_and_at_most_the_cap);
@@ -437,7 +510,7 @@ add_case (Suite *suite, const char *name, SFun choose)
   tcase_add_loop_test (all, items_without_a_hint_stay_with_their_worker_or_are_dealt_in_turn, 0, 2);
   tcase_add_loop_test (all, a_hint_leads_to_its_place_and_is_counted_there, 0, 2);
   tcase_add_test (all, a_hint_to_a_place_that_does_not_exist_is_named_and_the_work_is_done);
-  tcase_add_loop_test (all, nothing_starves_whatever_keeps_the_worker_busy, 0, 32);
+  tcase_add_loop_test (all, nothing_starves_whatever_keeps_the_worker_busy, 0, 64);
   tcase_add_test (all, the_newest_comes_first_between_the_fair_picks);
   suite_add_tcase (suite, all);
 }

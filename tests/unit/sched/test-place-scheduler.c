@@ -137,6 +137,53 @@ LOOP_TEST (a_strict_item_is_not_stolen, 0, 2)
 }
 
 static void
+make_strict_and_hold (gpointer data)
+{
+  IrisWorker *worker = iris_worker_current ();
+
+  for (int i = 0; i < N_ITEMS; i++)
+    iris_scheduler_queue_at (scheduler, iris_worker_get_place (worker), IRIS_ITEM_STRICT, run, NULL,
+                             NULL);
+  hold (NULL);
+}
+
+/* The same of strict items that a worker makes for its own place, and holds. */
+LOOP_TEST (strict_items_of_a_held_worker_are_not_stolen_by_another_place, 0, 2)
+{
+  gint busy = _i, idle = 1 - _i;
+  g_autoptr (IrisStats) stats = NULL;
+
+  iris_scheduler_queue_at (scheduler, busy, IRIS_ITEM_STRICT, make_strict_and_hold, NULL, NULL);
+  core_test_gate_wait (&holding, 1);
+  iris_scheduler_queue_at (scheduler, idle, IRIS_ITEM_NONE, run, NULL, NULL);
+  core_test_gate_wait (&ran[idle], 1);
+  wait_until_parked (idle);
+  ck_assert_uint_eq (n_ran (busy), 0);
+
+  stats = finish ();
+  ck_assert_uint_eq (n_ran (busy), N_ITEMS);
+  ck_assert_uint_eq (stats->total.stolen_in, 0);
+}
+
+/* Nor does the place let them lie: a worker of it that sleeps is woken, and has them from the
+ * worker that is held. */
+TEST (strict_items_of_a_held_worker_are_run_by_its_siblings)
+{
+  g_autoptr (IrisPlaces) places = iris_places_new_unbound (2, 2);
+  g_autoptr (IrisStats) stats = NULL;
+
+  g_object_unref (scheduler);
+  scheduler = g_object_new (IRIS_TYPE_PLACE_SCHEDULER, "places", places, NULL);
+  iris_scheduler_queue_at (scheduler, 0, IRIS_ITEM_STRICT, make_strict_and_hold, NULL, NULL);
+  core_test_gate_wait (&ran[0], N_ITEMS);
+  stats = finish ();
+  ck_assert_uint_eq (n_ran (0), N_ITEMS);
+  ck_assert_uint_eq (n_ran (1), 0);
+  ck_assert_uint_eq (stats->total.stolen_inside, N_ITEMS);
+  ck_assert_uint_eq (stats->total.stolen_in, 0);
+}
+
+static void
 make_and_hold (gpointer data)
 {
   for (int i = 0; i < N_ITEMS; i++)

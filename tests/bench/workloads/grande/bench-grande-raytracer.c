@@ -261,7 +261,8 @@ raytracer_restart (gpointer problem)
 {
   Ray *self = problem;
 
-  memset (self->pixels, 0, 3 * (gsize) self->width * self->width);
+  /* White, which no pixel becomes: one that is left out shows, also where the picture is black. */
+  memset (self->pixels, 0xff, 3 * (gsize) self->width * self->width);
 }
 
 static guint

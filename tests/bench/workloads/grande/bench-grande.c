@@ -233,7 +233,10 @@ plan (BenchResult *result, const BenchOptions *options, GError **error)
       size.letter = options->size != 0 ? letters[options->size] : kernels[i].size;
       add_kernel (result, options, kernels[i].kernel, &size);
     }
-  bench_result_set_title (result, "the Java Grande Forum's kernels, sizes A and B times %g",
+  bench_result_set_title (result, "the Java Grande Forum's kernels, %s, times %g",
+                          options->size == 0   ? "size A, and B of lufact"
+                          : options->size == 1 ? "size A"
+                                               : "size B",
                           size.scale);
 
   return TRUE;
@@ -268,10 +271,12 @@ static const BenchFigure figure = {
   .title = "Java Grande Forum benchmarks, which give no hints",
   .source = "Th. Weibel, An Advanced Scheduler for Intervals (ETH Zürich, 2010), LASSI",
   .machine = "2 Intel Nehalem processors of 4 cores, an L3 of 8 MB each; Java",
-  .differs = "C written from the kernels' descriptions; items in phases where the thesis has "
-             "intervals; a chart without a visible difference counts as 0 %; MonteCarlo's drift "
-             "and volatility are solved from the suite's averages, as its file of prices is no "
-             "part of this program",
+  .differs =
+      "C written from the kernels' descriptions; items in phases where the thesis has "
+      "intervals; a chart without a visible difference counts as 0 %; --size 2 runs size B of "
+      "all; MonteCarlo's drift and volatility are solved from the suite's averages, as its "
+      "file of prices is no part of this program; “places” are those that hwloc finds, "
+      "without configuration (B15 a)",
   .published = published,
 };
 

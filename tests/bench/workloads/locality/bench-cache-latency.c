@@ -264,7 +264,11 @@ const BenchWorkload bench_workload_cache_latency = {
           .source =
               "none: it explains the figures of LASSI's locality benchmarks as they come out here",
           .machine = "-",
-          .differs = "It is not published.",
+          .differs =
+              "It is not published. A bad placement can cost no more than a line from beyond a "
+              "place's cache takes longer than one from it: by a stream for loads in order, by a "
+              "chase for linked ones; and only where a pass finds the array gone, which at once is "
+              "about 1 of 100.",
           .published = &(const BenchPublished){ NULL } },
   .check = check,
 };

@@ -2,8 +2,8 @@
  *
  * Placements as contenders, and the intervals of a run that they place.
  *
- * Right hints are strict: a soft one lets a place that ran out of work for a moment take work for
- * which its cache has nothing, which is a contender of its own, "best, soft".
+ * Hints are soft, as LASSI's were: a place that ran out of work takes work for which its cache has
+ * nothing. Strict ones, which it leaves alone, are contenders of their own.
  */
 #include "tests/bench/workloads/locality/bench-placement.h"
 #include "tests/bench/peers/bench-iris.h"

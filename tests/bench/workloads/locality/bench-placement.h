@@ -49,6 +49,18 @@ gboolean bench_placements_check (const BenchOptions *options, GError **error);
 IrisPlaces *
 bench_placements_places (const BenchOptions *options, const char *workload, GError **error);
 
+/* What LASSI counted (row B14), of the best placement against another one of the load. */
+#define BENCH_HITS(of, load, low, high)                                              \
+  {                                                                                  \
+    "last-level read hits of the best, times those of " of, load, "best", low, high, \
+        .base = of, .counter = BENCH_LL_HITS                                         \
+  }
+#define BENCH_MISSES(of, load, low, high)                                                 \
+  {                                                                                       \
+    "last-level read misses of " of ", times those of the best", load, "best", low, high, \
+        .base = of, .counter = BENCH_LL_MISSES                                            \
+  }
+
 /* For the title: "2 places (l2)". */
 char *bench_placements_describe (IrisPlaces *places);
 

@@ -92,6 +92,23 @@ bench_solved_run_plain (const BenchRun *run, gdouble *samples, GError **error)
 }
 
 gboolean
+bench_solved_run_tiles (const BenchRun *run, gdouble *samples, GError **error)
+{
+  const BenchSolved *self = run->load;
+  const BenchPhases *phases = &self->numeric.phases;
+  gint64 begin;
+
+  self->numeric.restart (self->numeric.problem);
+  begin = bench_now ();
+  for (guint i = 0; i < phases->n_phases; i++)
+    for (guint j = 0, n = phases->n_tiles (phases->problem, i); j < n; j++)
+      phases->tile (phases->problem, i, j);
+  samples[0] = bench_seconds_since (begin);
+
+  return check_values (self, error);
+}
+
+gboolean
 bench_solved_run_contender (const BenchRun *run, gdouble *samples, GError **error)
 {
   const BenchSolved *self = run->load;

@@ -44,6 +44,8 @@ bench_numeric_solve (BenchResult *result, const BenchNumeric *numeric, GError **
 guint64 bench_solved_count_tiles (const BenchSolved *self);
 /* Run functions: the load is the solved problem, with which each run is compared. */
 gboolean bench_solved_run_plain (const BenchRun *run, gdouble *samples, GError **error);
+/* The tiles one after the other, without a scheduler: what dividing the loops costs. */
+gboolean bench_solved_run_tiles (const BenchRun *run, gdouble *samples, GError **error);
 gboolean bench_solved_run_contender (const BenchRun *run, gdouble *samples, GError **error);
 
 /* Trials against plain C with one worker and with all; the result owns the problem from now on. */

@@ -380,9 +380,10 @@ barnes_check (gpointer data, GError **error)
     return splash_wrong (error,
                          "%" G_GUINT64_FORMAT " of %u bodies are in the tree, of a mass of %g", n,
                          self->n, self->tree.cells[0].mass);
+  /* A move takes the new cost over. */
   for (guint i = 0; i < self->n; i++)
-    if (self->bodies[i].cost <= 0)
-      return splash_wrong (error, "body %u was given no force", i);
+    if (self->bodies[i].cost <= 0 || self->bodies[i].new_cost != 0)
+      return splash_wrong (error, "body %u was given no force, or was not moved by it", i);
 
   return check_forces (self, error);
 }

@@ -24,8 +24,7 @@ typedef struct
 {
   const char *steal;   /* policy */
   gboolean contention; /* watch other processes */
-  gboolean one_place;  /* for all workers, or no worker of a place could leave
-                        */
+  gboolean one_place;  /* for all workers, or no worker of a place could leave */
   gboolean burns;      /* a process of ours burns a processor meanwhile */
   guint n, each;
   BenchWork work;
@@ -95,8 +94,7 @@ add (BenchResult *result,
     bench_series_compare (shown, NULL, BENCH_NOT_COMPARED);
 }
 
-/* --- (c) counter-productive steals --------------------------------------------------------------
- */
+/* --- (c) counter-productive steals ------------------------------------------------------------ */
 
 typedef struct
 {
@@ -178,8 +176,7 @@ plan_refused (BenchResult *result, const BenchOptions *options, GError **error)
   return TRUE;
 }
 
-/* --- (d) other processes ------------------------------------------------------------------------
- */
+/* --- (d) other processes ---------------------------------------------------------------------- */
 
 /* A process that only runs, until it is killed, or this one ends. */
 static pid_t
@@ -302,8 +299,7 @@ plan_contention (BenchResult *result, const BenchOptions *options, GError **erro
   return TRUE;
 }
 
-/* --- (f) footprints, and (b) data with the work -------------------------------------------------
- */
+/* --- (f) footprints, and (b) data with the work ----------------------------------------------- */
 
 static guint64
 sweep (guint64 *words, gsize n)
@@ -537,16 +533,18 @@ static gboolean
 plan_data (BenchResult *result, const BenchOptions *options, GError **error)
 {
   static const char *const names[] = { "one thread", "first touch", "place memory" };
+  guint mebibytes = bench_is_quick (options) ? 4 : 64;
 
   bench_result_set_title (result,
-                          "(b) data of 64 MiB a place, swept by strict items of that place, "
+                          "(b) data of %u MiB a place, swept by strict items of that place, "
                           "where one thread wrote it first, its own place did, or its "
-                          "memory was bound; and making the data");
+                          "memory was bound; and making the data",
+                          mebibytes);
   for (guint how = ONE_THREAD; how <= PLACE_MEMORY; how++)
     {
       const Open open = { .steal = "distance",
                           .each = bench_is_quick (options) ? 2 : 10,
-                          .bytes = (gsize) (bench_is_quick (options) ? 4 : 64) << 20,
+                          .bytes = (gsize) mebibytes << 20,
                           .how = how };
 
       add (result, "sweeps", "making the data", BENCH_SECONDS, names[how], run_data, &open, 0);
@@ -555,8 +553,7 @@ plan_data (BenchResult *result, const BenchOptions *options, GError **error)
   return TRUE;
 }
 
-/* --- the table ----------------------------------------------------------------------------------
- */
+/* --- the table -------------------------------------------------------------------------------- */
 
 static gboolean
 check_any (const BenchOptions *options, GError **error)

@@ -111,8 +111,10 @@ plan_sizes (BenchResult *result, const BenchOptions *options, GError **error)
   if (options->costs != NULL && !sim_costs_load (costs, options->costs, error))
     return FALSE;
   bench_result_set_title (result,
-                          "simulated: 40 items a worker; compared is the time until the last one "
-                          "has run, and the items stolen from beyond the shared cache");
+                          "simulated: 40 items a worker, 16 to %u workers (--size 4096: to 4,096); "
+                          "compared is the time until the last one has run, and the items stolen "
+                          "from beyond the shared cache",
+                          CLAMP (largest, machines[0].n, machines[G_N_ELEMENTS (machines) - 1].n));
   for (guint at = 0; at < G_N_ELEMENTS (machines) && machines[at].n <= MAX (largest, 16); at++)
     for (guint kind = 0; kind < SIM_N_LOADS; kind++)
       if (machines[at].n <= 256 || kind == SIM_FIB || kind == SIM_JACOBI)
@@ -152,8 +154,7 @@ const BenchWorkload bench_workload_sizes = {
       },
 };
 
-/* --- the simulator against real runs -------------------------------------------------------------
- */
+/* --- the simulator against real runs ---------------------------------------------------------- */
 
 typedef struct
 {
