@@ -81,8 +81,8 @@ TEST (two_runs_of_a_seed_are_equal)
         SimOutcome first = run (SMALL, policy, &spec, NULL, 7, TRUE);
         SimOutcome second = run (SMALL, policy, &spec, NULL, 7, TRUE);
 
-        ck_assert_msg (equal (&first, &second), "%s under %s: %g and %g s",
-                       sim_load_name (kind), policy->name, first.drained, second.drained);
+        ck_assert_msg (equal (&first, &second), "%s under %s: %g and %g s", sim_load_name (kind),
+                       policy->name, first.drained, second.drained);
       }
 }
 

@@ -254,7 +254,7 @@ plan_simulated (BenchResult *result, const BenchOptions *options, GError **error
 
   sim_costs_init (costs);
   if (options->costs != NULL ? !sim_costs_load (costs, options->costs, error)
-                             : !options->quick && !sim_costs_measure (costs, error))
+                             : !bench_is_quick (options) && !sim_costs_measure (costs, error))
     return FALSE;
   bench_result_set_title (result,
                           "the simulator against real runs, each the best of %d; “over” is "
