@@ -220,7 +220,7 @@ static const IrisWorkerPoolOps lf_ops = {
 static Shards *
 shards_new (guint n_shards)
 {
-  Shards *self = aligned_alloc (IRIS_CACHE_PAIR, sizeof *self);
+  Shards *self = malloc (sizeof *self);
   Shard *shards = aligned_alloc (IRIS_CACHE_PAIR, n_shards * sizeof *shards);
 
   if (self == NULL || shards == NULL || !iris_striped_counters_init (&self->dealt, 1))
