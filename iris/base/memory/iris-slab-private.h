@@ -96,6 +96,7 @@ struct IrisSlab
   uint8_t *base;            /* of the current page; NULL: there is none */
   IrisPage *current;
   IrisSlabClass klass;
+  uint32_t part_mask; /* one less than the objects of a part */
 
   /* Under the lock. */
   unsigned lock;
