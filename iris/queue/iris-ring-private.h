@@ -81,7 +81,8 @@ struct IrisRingCore
   uint64_t mask;
   size_t link_offset; /* of an IrisRingLink inside each item, or IRIS_RING_NODES */
 
-  _Atomic uint64_t n_overflow; /* written under the lock */
+  /* Not in the line of what no thread writes. */
+  alignas (IRIS_CACHE_PAIR) _Atomic uint64_t n_overflow; /* written under the lock */
   pthread_mutex_t lock;
   IrisRingLink *oldest, *newest; /* under the lock */
 };

@@ -98,6 +98,7 @@ struct IrisSlab
   uint8_t *base;            /* of the current page; NULL: there is none */
   IrisPage *current;
   IrisSlabClass klass;
+  uint32_t part_mask; /* one less than the objects of a part */
 
   /* Under the lock. */
   unsigned lock;
@@ -138,6 +139,17 @@ iris_slab_alloc (IrisSlabClass klass, IrisSlab **home)
   *home = iris_slab_mine[klass];
 
   return object;
+}
+
+/* Fetches what the next iris_slab_alloc() of this thread will return: where other threads free, its
+ * line is in the cache of the one that did. */
+static inline void
+iris_slab_prefetch (IrisSlabClass klass)
+{
+  IrisSlab *slab = iris_slab_mine[klass];
+
+  if (iris_likely (slab != NULL))
+    __builtin_prefetch (slab->free_list, 1);
 }
 
 static inline void

@@ -133,7 +133,7 @@ iris_slab_free_local (IrisSlab *home, void *object)
   page->local = node;
   page->n_local++;
   iris_slab_poison (home, object);
-  if (iris_likely ((page->n_local & (iris_slab_part (home->klass) - 1)) != 0))
+  if (iris_likely ((page->n_local & home->part_mask) != 0))
     return;
 
   slab_lock (home);
@@ -367,6 +367,7 @@ slab_set_new (void)
   for (guint i = 0; i < IRIS_SLAB_N_CLASSES; i++)
     {
       set->slabs[i].klass = (IrisSlabClass) i;
+      set->slabs[i].part_mask = iris_slab_part ((IrisSlabClass) i) - 1;
       set->slabs[i].lock = n_slabs++ % IRIS_SLAB_N_LOCKS;
     }
 

@@ -24,7 +24,6 @@ iris_item_new (IrisCallback func, gpointer data, GDestroyNotify notify, gint pla
   self->home = home;
   self->place = place;
   self->flags = flags;
-  self->queued_ns = 0;
 
   return self;
 }

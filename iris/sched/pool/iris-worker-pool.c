@@ -188,6 +188,7 @@ iris_worker_pool_queue_outside (IrisWorkerPool *self, IrisItem *item)
       return;
     }
 
+  iris_slab_prefetch (IRIS_SLAB_ITEM);
   n = iris_striped_counters_add (&self->queued_outside, 0);
   if (iris_unlikely (atomic_load_explicit (&self->closed, memory_order_acquire)))
     {
