@@ -230,7 +230,7 @@ iris_message_copy_sunk (const IrisMessage *self)
  *
  * Declares how much memory the handling of the message will touch; see iris_item_set_footprint().
  * It counts where messages are items of their own: an exclusive receiver and an actor handle many
- * in one.
+ * in one, and the items of a bounded port do not know their messages in advance.
  */
 void
 iris_message_set_footprint (IrisMessage *self, guint64 bytes, gboolean keep_apart)

@@ -37,6 +37,7 @@ iris_delivery_flags (const IrisMessageReal *message)
   return (hints >> 8) << IRIS_FOOTPRINT_SIZE_SHIFT | (hints & 0xff);
 }
 
+/* @message is NULL for a token, whose message is not known yet: it has no hints. */
 static inline IrisItem *
 iris_delivery_new_extra (IrisMessageReal *message, IrisBoundedBuffer *buffer, gpointer context)
 {
@@ -47,7 +48,7 @@ iris_delivery_new_extra (IrisMessageReal *message, IrisBoundedBuffer *buffer, gp
   self->buffer = buffer;
   self->home = home;
   self->item.context = context;
-  self->item.flags = iris_delivery_flags (message) | IRIS_ITEM_EXTRA;
+  self->item.flags = (message != NULL ? iris_delivery_flags (message) : 0) | IRIS_ITEM_EXTRA;
 
   return &self->item;
 }
