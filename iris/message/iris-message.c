@@ -150,13 +150,12 @@ message_free_more (IrisMessageMore *more)
 }
 
 void
-iris_message_free (IrisMessageReal *self)
+iris_message_clear (IrisMessageReal *self)
 {
   if (has_data (self))
     g_value_unset (&self->data);
-  if (iris_unlikely (self->more != NULL))
+  if (self->more != NULL)
     message_free_more (self->more);
-  iris_slab_free (IRIS_SLAB_MESSAGE, self->home, self);
 }
 
 /**

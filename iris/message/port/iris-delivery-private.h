@@ -107,7 +107,7 @@ iris_delivery_free_extra (IrisItem *item)
 }
 
 /* Gives up the delivery and its reference. */
-static inline void
+static inline __attribute__ ((always_inline)) void
 iris_delivery_free (IrisItem *item)
 {
   IrisMessageReal *message;
@@ -118,6 +118,12 @@ iris_delivery_free (IrisItem *item)
       return;
     }
   message = iris_delivery_get_message (item);
+  /* A sole owner leaves the item to no other; acquire as in iris_message_drop(). */
+  if (iris_likely (atomic_load_explicit (&message->ref_count, memory_order_acquire) == 1))
+    {
+      iris_message_free (message);
+      return;
+    }
   iris_message_leave_item (message);
   iris_message_drop (message);
 }
