@@ -305,8 +305,9 @@ iris_receiver_detach (IrisReceiver *self)
  *
  * Sets how many messages an exclusive receiver may handle before it goes back into its scheduler,
  * so that others have their turn. Unless it was set, that is %IRIS_ACTOR_BATCH, or what had come in
- * the meantime, up to 1024. With an arbiter it is also how many exclusive messages are handled
- * before concurrent ones that wait, and %IRIS_ACTOR_BATCH unless it was set.
+ * the meantime, up to 1024 or for a millisecond, whichever is longer. With an arbiter it is also
+ * how many exclusive messages are handled before concurrent ones that wait, and %IRIS_ACTOR_BATCH
+ * unless it was set.
  */
 void
 iris_receiver_set_batch (IrisReceiver *self, guint n_messages)
