@@ -39,7 +39,8 @@ typedef struct
 
 G_STATIC_ASSERT (sizeof (IrisMessageReal) == 128);
 
-void iris_message_free (IrisMessageReal *self);
+/* Unsets what the message carries. */
+void iris_message_clear (IrisMessageReal *self);
 
 static inline bool
 iris_message_is_sealed (IrisMessageReal *self)
@@ -95,6 +96,15 @@ iris_message_keep (IrisMessage *face)
     }
 
   return face;
+}
+
+/* The last reference is gone. */
+static inline void
+iris_message_free (IrisMessageReal *self)
+{
+  if (iris_unlikely (G_VALUE_TYPE (&self->data) != G_TYPE_INVALID || self->more != NULL))
+    iris_message_clear (self);
+  iris_slab_free (IRIS_SLAB_MESSAGE, self->home, self);
 }
 
 static inline void

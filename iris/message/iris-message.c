@@ -150,13 +150,12 @@ message_free_more (IrisMessageMore *more)
 }
 
 void
-iris_message_free (IrisMessageReal *self)
+iris_message_clear (IrisMessageReal *self)
 {
   if (has_data (self))
     g_value_unset (&self->data);
-  if (iris_unlikely (self->more != NULL))
+  if (self->more != NULL)
     message_free_more (self->more);
-  iris_slab_free (IRIS_SLAB_MESSAGE, self->home, self);
 }
 
 /**
@@ -230,7 +229,7 @@ iris_message_copy_sunk (const IrisMessage *self)
  *
  * Declares how much memory the handling of the message will touch; see iris_item_set_footprint().
  * It counts where messages are items of their own: an exclusive receiver and an actor handle many
- * in one.
+ * in one, and the items of a bounded port do not know their messages in advance.
  */
 void
 iris_message_set_footprint (IrisMessage *self, guint64 bytes, gboolean keep_apart)

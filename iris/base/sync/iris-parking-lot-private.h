@@ -131,17 +131,22 @@ struct IrisParkingLotPlace
 
 struct IrisParkingLot
 {
+  /* All that a waker changes here, in one line: it was changed last by the worker that fell asleep,
+   * and will be next by the woken one. Publishers read the word, which changes when the lock is
+   * taken, but for searchers. */
   alignas (IRIS_CACHE_PAIR) _Atomic uint64_t word; /* searching << 32 | sleeping */
   _Atomic uint32_t n_backing_off;                  /* of the sleeping; written under the lock */
-  alignas (IRIS_CACHE_PAIR) pthread_mutex_t lock;
+  unsigned n_confirmed;                            /* under the lock */
+  pthread_mutex_t lock;
   IrisParkingLotPlace *places;
-  unsigned n_places;
+
+  /* Read at each sleep or wake-up, and seldom changed. */
+  alignas (IRIS_CACHE_PAIR) unsigned n_places;
+  _Atomic unsigned n_in; /* changed under the lock */
   /* What a worker that sleeps for good does first, and after so many nanoseconds as it returns
    * again, unless that is 0; or when it is woken in its futex. Set before a worker starts; or NULL.
    */
   uint64_t (*tidy) (_Atomic uint32_t *futex);
-  _Atomic unsigned n_in; /* changed under the lock */
-  unsigned n_confirmed;  /* under the lock */
   uint64_t n_went_out;   /* under the lock: times */
   bool closing;          /* under the lock: the last one to confirm ends it for all */
   _Atomic bool finished; /* no work is left and none will come */

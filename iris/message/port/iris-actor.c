@@ -253,7 +253,8 @@ iris_actor_post (IrisActor *self, IrisMessage *message)
  * @n_messages: how many messages it handles in a turn, 1 to %G_MAXUINT16
  *
  * Sets how long the actor may keep a worker, from its next turn on. Unless it was set, a turn is
- * %IRIS_ACTOR_BATCH messages, or what had come in the meantime, up to 1024.
+ * %IRIS_ACTOR_BATCH messages, or what had come in the meantime, up to 1024 or for a millisecond,
+ * whichever is longer.
  */
 void
 iris_actor_set_batch (IrisActor *self, guint n_messages)

@@ -15,7 +15,8 @@ G_BEGIN_DECLS
  *
  * How many messages an actor or an exclusive receiver handles in a turn, unless it is told another
  * number. Then it goes back into its scheduler, so that others have their turn; but what had come
- * when it last looked it handles first, as long as the turn is no longer than 1024 messages.
+ * when it last looked it handles first, as long as the turn is no longer than 1024 messages or, if
+ * they are handled quickly, than a millisecond.
  */
 #define IRIS_ACTOR_BATCH 64
 

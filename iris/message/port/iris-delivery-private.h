@@ -37,7 +37,11 @@ iris_delivery_flags (const IrisMessageReal *message)
   return (hints >> 8) << IRIS_FOOTPRINT_SIZE_SHIFT | (hints & 0xff);
 }
 
+<<<<<<< HEAD
 /* A token has no message yet, so nothing is said of its item. */
+=======
+/* @message is NULL for a token, whose message is not known yet: it has no hints. */
+>>>>>>> q-msg
 static inline IrisItem *
 iris_delivery_new_extra (IrisMessageReal *message, IrisBoundedBuffer *buffer, gpointer context)
 {
@@ -48,7 +52,11 @@ iris_delivery_new_extra (IrisMessageReal *message, IrisBoundedBuffer *buffer, gp
   self->buffer = buffer;
   self->home = home;
   self->item.context = context;
+<<<<<<< HEAD
   self->item.flags = IRIS_ITEM_EXTRA | (message != NULL ? iris_delivery_flags (message) : 0);
+=======
+  self->item.flags = (message != NULL ? iris_delivery_flags (message) : 0) | IRIS_ITEM_EXTRA;
+>>>>>>> q-msg
 
   return &self->item;
 }
@@ -107,7 +115,7 @@ iris_delivery_free_extra (IrisItem *item)
 }
 
 /* Gives up the delivery and its reference. */
-static inline void
+static inline __attribute__ ((always_inline)) void
 iris_delivery_free (IrisItem *item)
 {
   IrisMessageReal *message;
@@ -118,6 +126,12 @@ iris_delivery_free (IrisItem *item)
       return;
     }
   message = iris_delivery_get_message (item);
+  /* A sole owner leaves the item to no other; acquire as in iris_message_drop(). */
+  if (iris_likely (atomic_load_explicit (&message->ref_count, memory_order_acquire) == 1))
+    {
+      iris_message_free (message);
+      return;
+    }
   iris_message_leave_item (message);
   iris_message_drop (message);
 }

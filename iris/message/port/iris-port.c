@@ -72,7 +72,7 @@ iris_port_new (void)
 }
 
 /* False when the port has got a receiver meanwhile. */
-static gboolean
+static __attribute__ ((noinline)) gboolean
 port_keep (IrisPort *self, IrisMessage *message)
 {
   gboolean keep;
@@ -120,27 +120,44 @@ port_deliver (IrisRundownGuard *guard, IrisItem *item)
   return delivered;
 }
 
+/* The general way to a receiver; @guard has been entered. False: it takes no more, and was parted
+ * from the port. Out of line, so that the short way has few registers to save. */
+static __attribute__ ((noinline)) gboolean
+port_hand_to (IrisPort *self, IrisRundownGuard *guard, IrisMessage *message)
+{
+  bool floated = ((IrisMessageReal *) message)->floating;
+  IrisItem *item = iris_delivery_new (message, guard);
+
+  if (iris_likely (port_deliver (guard, item)))
+    return TRUE;
+  iris_delivery_undo (item, floated);
+  port_refused (self, guard);
+
+  return FALSE;
+}
+
 /* False: there is no receiver. */
 static inline gboolean
 port_hand_over (IrisPort *self, IrisMessage *message)
 {
-  bool floated = ((IrisMessageReal *) message)->floating;
+  IrisMessageReal *real = (IrisMessageReal *) message;
   IrisRundownGuard *guard;
-  IrisItem *item;
 
   while ((guard = iris_rundown_guard_enter (&self->guard)) != NULL)
     {
-      item = iris_delivery_new (message, guard);
-      if (iris_likely (port_deliver (guard, item)))
+      if (iris_likely (iris_receiver_takes_plain (guard->subject, real)))
+        {
+          iris_receiver_queue_plain (guard->subject, real, guard);
+          return TRUE;
+        }
+      if (port_hand_to (self, guard, message))
         return TRUE;
-      iris_delivery_undo (item, floated);
-      port_refused (self, guard);
     }
 
   return FALSE;
 }
 
-static void
+static inline __attribute__ ((always_inline)) void
 port_repost (IrisPort *self, IrisMessage *message)
 {
   while (!port_hand_over (self, message))
@@ -234,6 +251,13 @@ port_post_bounded (IrisPort *self,
   return put;
 }
 
+/* Out of line for the sake of posts without a buffer. */
+static __attribute__ ((noinline)) void
+port_post_to_buffer (IrisPort *self, IrisBoundedBuffer *buffer, IrisMessage *message)
+{
+  port_post_bounded (self, buffer, message, port_get_patience ());
+}
+
 /**
  * iris_port_post:
  * @message: a message; its reference is taken if it floats, otherwise the caller keeps its own
@@ -255,11 +279,9 @@ iris_port_post (IrisPort *self, IrisMessage *message)
 
   buffer = atomic_load_explicit (&self->buffer, memory_order_acquire);
   if (iris_unlikely (buffer != NULL))
-    {
-      port_post_bounded (self, buffer, message, port_get_patience ());
-      return;
-    }
-  port_repost (self, message);
+    port_post_to_buffer (self, buffer, message);
+  else
+    port_repost (self, message);
 }
 
 /* Like iris_port_post(), but a full port refuses the message even if it lets posters wait. */

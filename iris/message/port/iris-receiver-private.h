@@ -16,6 +16,12 @@
  * the receiver go, and does not wait for its scheduler: a post never waits, and its caller may hold
  * what the scheduler's items want.
  *
+ * The way worth its own code is that of a message which floats, has no hints, and is posted by a
+ * plain worker of the receiver's pool to a plain receiver without a place
+ * (iris_receiver_queue_plain()): the short path of items (iris_worker_pool_queue_own()), with the
+ * same rundown guard. That worker need not stay in there, as said above; the item's contents reach
+ * a thief by the deque's own release.
+ *
  * A receiver is of one of three kinds. A plain one makes a work item of each message. An exclusive
  * one is an actor: see iris-actor-mailbox-private.h and iris-actor.c, which differ in what keeps
  * the owner alive (here the rundown guard of each message). A coordinated one asks its arbiter.
@@ -92,6 +98,41 @@ iris_receiver_queue (IrisReceiver *self,
   if (place == IRIS_PLACE_ANY)
     place = atomic_load_explicit (&self->last_place, memory_order_relaxed);
   iris_scheduler_queue_item (self->scheduler, iris_delivery_aim (item, func, drop, place, flags));
+}
+
+/* Settles a delivery of a plain receiver, without its handler and with it. */
+void iris_receiver_drop_one (gpointer data);
+void iris_receiver_handle_one (gpointer data);
+
+/* Whether the calling worker lays a delivery of @message onto its own deque. */
+static inline bool
+iris_receiver_takes_plain (IrisReceiver *self, const IrisMessageReal *message)
+{
+  IrisWorker *worker = iris_worker_mine;
+  gint place = atomic_load_explicit (&self->place, memory_order_relaxed);
+  guint flags = atomic_load_explicit (&self->flags, memory_order_relaxed);
+
+  return worker != NULL && worker->plain_to != NULL && worker->plain_to == self->pool
+         && !self->exclusive && self->arbiter == NULL && message->floating
+         && (flags | message->hints) == 0 && place == IRIS_PLACE_ANY;
+}
+
+/* iris_delivery_new() and iris_receiver_queue() in one, for a message that it takes so. The
+ * rundown guard that the post has entered goes with the message. */
+static inline void
+iris_receiver_queue_plain (IrisReceiver *self, IrisMessageReal *message, IrisRundownGuard *guard)
+{
+  IrisItem *item = &message->item;
+
+  iris_message_take (message);
+  item->func = iris_receiver_handle_one;
+  item->data = item;
+  item->notify = iris_receiver_drop_one;
+  item->home = NULL;
+  item->place = IRIS_PLACE_ANY;
+  item->flags = IRIS_ITEM_NONE;
+  item->context = guard;
+  iris_worker_pool_queue_own (self->pool, iris_worker_mine, item);
 }
 
 /* Calls the handler, unless the receiver was destroyed or the message withdrawn. */

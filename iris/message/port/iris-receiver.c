@@ -190,9 +190,8 @@ iris_receiver_attach (IrisReceiver *self, IrisPort *port)
   return guard;
 }
 
-/* A message of a plain receiver: handled, or dropped. */
-static void
-drop_one (gpointer data)
+void
+iris_receiver_drop_one (gpointer data)
 {
   IrisItem *item = data;
   IrisRundownGuard *guard = item->context;
@@ -201,13 +200,13 @@ drop_one (gpointer data)
   iris_rundown_guard_leave (guard);
 }
 
-static void
-handle_one (gpointer data)
+void
+iris_receiver_handle_one (gpointer data)
 {
   IrisItem *item = data;
 
   iris_receiver_handle (((IrisRundownGuard *) item->context)->subject, item);
-  drop_one (item);
+  iris_receiver_drop_one (item);
 }
 
 static void exclusive_turn (gpointer data);
@@ -273,7 +272,7 @@ iris_receiver_deliver (IrisReceiver *self, IrisItem *item)
     return iris_arbiter_submit (self->arbiter, self, self->kind, item);
 
   if (!self->exclusive)
-    iris_receiver_queue (self, item, handle_one, drop_one, 0);
+    iris_receiver_queue (self, item, iris_receiver_handle_one, iris_receiver_drop_one, 0);
   else if (iris_actor_mailbox_post (&self->mailbox, iris_delivery_to_node (item))
            == IRIS_POST_CARRY)
     iris_receiver_queue (self, item, exclusive_turn, exclusive_drop_turn, 0);
@@ -306,8 +305,9 @@ iris_receiver_detach (IrisReceiver *self)
  *
  * Sets how many messages an exclusive receiver may handle before it goes back into its scheduler,
  * so that others have their turn. Unless it was set, that is %IRIS_ACTOR_BATCH, or what had come in
- * the meantime, up to 1024. With an arbiter it is also how many exclusive messages are handled
- * before concurrent ones that wait, and %IRIS_ACTOR_BATCH unless it was set.
+ * the meantime, up to 1024 or for a millisecond, whichever is longer. With an arbiter it is also
+ * how many exclusive messages are handled before concurrent ones that wait, and %IRIS_ACTOR_BATCH
+ * unless it was set.
  */
 void
 iris_receiver_set_batch (IrisReceiver *self, guint n_messages)

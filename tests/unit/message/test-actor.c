@@ -5,6 +5,8 @@
  */
 #include "core-test-util.h"
 
+#include "iris/message/iris-turn-private.h"
+
 #include <stdatomic.h>
 
 #define N_EACH    (CORE_TEST_FACTOR > 1 ? 2000 : 20000)
@@ -288,6 +290,39 @@ TEST (the_batch_can_be_set)
   ck_assert_uint_eq (iris_receiver_get_batch (receiver), IRIS_ACTOR_BATCH);
   iris_receiver_set_batch (receiver, 7);
   ck_assert_uint_eq (iris_receiver_get_batch (receiver), 7);
+}
+
+/* How many messages a turn handles whose messages all came before it looked. */
+static guint
+take_turn (IrisTurn *turn, guint most)
+{
+  guint n = 1;
+
+  while (n < most && iris_turn_goes_on (turn, true))
+    n++;
+
+  return n;
+}
+
+TEST (a_turn_of_slow_messages_ends_after_so_many_and_one_of_quick_ones_by_the_clock)
+{
+  IrisTurn turn = iris_turn_begin (0, IRIS_ACTOR_BATCH);
+
+  turn.until_ns = 1; /* is over */
+  ck_assert_uint_eq (take_turn (&turn, G_MAXUINT), IRIS_ACTOR_BATCH_MOST);
+  turn = iris_turn_begin (0, IRIS_ACTOR_BATCH);
+  turn.until_ns = G_MAXINT64;
+  ck_assert_uint_eq (take_turn (&turn, 10 * IRIS_ACTOR_BATCH_MOST), 10 * IRIS_ACTOR_BATCH_MOST);
+  turn.until_ns = 1;
+  ck_assert_uint_le (take_turn (&turn, G_MAXUINT), IRIS_ACTOR_BATCH_MOST);
+
+  turn = iris_turn_begin (7, IRIS_ACTOR_BATCH);
+  ck_assert_uint_eq (take_turn (&turn, G_MAXUINT), 7);
+  turn = iris_turn_begin (0, IRIS_ACTOR_BATCH);
+  for (guint i = 1; i < IRIS_ACTOR_BATCH; i++)
+    ck_assert (iris_turn_goes_on (&turn, false));
+  ck_assert (!iris_turn_goes_on (&turn, false));
+  ck_assert_int_eq (turn.until_ns, 0); /* no clock for short turns */
 }
 
 TEST (actors_are_boxed)

@@ -69,6 +69,63 @@ handle_recursive (IrisMessage *message, gpointer data)
     iris_port_post (f.port, iris_message_new (INNER));
 }
 
+/* What a handler posts to its own pool: one message that takes the short way, and each of those
+ * that must not. */
+enum
+{
+  KINDS,
+  PLAIN,
+  KEPT,
+  LARGE,
+  AGAIN,
+  PLACED,
+  N_KINDS,
+};
+
+static struct
+{
+  IrisReceiver *receiver;
+  IrisMessage *kept;
+  _Atomic guint n[N_KINDS];
+} kinds;
+
+static void
+handle_kinds (IrisMessage *message, gpointer data)
+{
+  guint n = atomic_fetch_add (&kinds.n[message->what], 1);
+  IrisMessage *large;
+
+  if (message->what == AGAIN && n == 0)
+    iris_port_post (f.port, message); /* its own item is in use */
+  if (message->what != KINDS)
+    return;
+
+  iris_port_post (f.port, iris_message_new (PLAIN));
+  kinds.kept = iris_message_ref_sink (iris_message_new (KEPT));
+  iris_port_post (f.port, kinds.kept);
+  large = iris_message_new (LARGE);
+  iris_message_set_footprint (large, 1 << 20, TRUE);
+  iris_port_post (f.port, large);
+  iris_port_post (f.port, iris_message_new (AGAIN));
+  iris_receiver_set_place (kinds.receiver, 0, IRIS_ITEM_STRICT);
+  iris_port_post (f.port, iris_message_new (PLACED));
+}
+
+LOOP_TEST (what_a_handler_posts_is_handled_once_whatever_way_it_takes, 0, CORE_TEST_N_CLASSES)
+{
+  IrisScheduler *scheduler = core_test_make_class (_i);
+
+  for (guint i = 0; i < N_KINDS; i++)
+    atomic_store (&kinds.n[i], 0);
+  kinds.receiver = iris_arbiter_receive (scheduler, f.port, handle_kinds, &f, notified);
+  iris_port_post (f.port, iris_message_new (KINDS));
+  iris_scheduler_shutdown (scheduler, IRIS_SHUTDOWN_DRAIN);
+  g_object_unref (scheduler);
+  for (guint i = 0; i < N_KINDS; i++)
+    ck_assert_uint_eq (atomic_load (&kinds.n[i]), i == AGAIN ? 2 : 1);
+  iris_message_unref (kinds.kept);
+}
+
 LOOP_TEST (the_recursive_program_runs_on_every_scheduler, 0, CORE_TEST_N_CLASSES)
 {
   IrisScheduler *scheduler = core_test_make_class (_i);
