@@ -85,7 +85,8 @@ const char bench_page_style[] =
     ".verdicts b{font-size:1.7rem;font-weight:650;letter-spacing:-.02em}"
     ".v-NO b{color:var(--peer)}.v-yes b{color:var(--accent)}"
     ".goals td,.goals th{text-align:left}\n"
-    "@media print{body{background:#fff;font-size:11pt}details{display:none}article{break-inside:auto}"
+    "@media "
+    "print{body{background:#fff;font-size:11pt}details{display:none}article{break-inside:auto}"
     ".pub,.tile,figure,h2,tr{break-inside:avoid}a{color:inherit}}\n";
 
 const char bench_page_method[] =
