@@ -477,7 +477,7 @@ static gdouble
 draw_legend (GString *out, const GArray *keys, gdouble y)
 {
   glong longest = 0;
-  guint columns;
+  guint columns, n_rows;
 
   for (guint i = 0; i < keys->len; i++)
     longest = MAX (longest, g_utf8_strlen (g_array_index (keys, Key, i).name, -1));
@@ -485,7 +485,8 @@ draw_legend (GString *out, const GArray *keys, gdouble y)
   for (guint i = 0; i < keys->len; i++)
     {
       const Key *key = &g_array_index (keys, Key, i);
-      gdouble x = i % columns * WIDTH / 2, at = y + (i / columns) * LINE;
+      guint row = i / columns;
+      gdouble x = i % columns * WIDTH / 2, at = y + row * LINE;
 
       g_string_append_printf (out, "<g class=\"%s\">", key->class);
       append_rect (out, "key", x, at, 10, 10);
@@ -493,7 +494,9 @@ draw_legend (GString *out, const GArray *keys, gdouble y)
       g_string_append (out, "</g>");
     }
 
-  return y + (keys->len + columns - 1) / columns * LINE;
+  n_rows = (keys->len + columns - 1) / columns;
+
+  return y + n_rows * LINE;
 }
 
 gboolean
