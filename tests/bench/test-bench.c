@@ -543,6 +543,36 @@ TEST (each_cell_of_the_locks_has_a_goal_that_tells_noise)
   ck_assert_uint_eq (n, 3);
 }
 
+TEST (rows_of_papers_have_the_goals_of_their_workloads_alone)
+{
+  g_autoptr (GPtrArray)
+      results = g_ptr_array_new_with_free_func ((GDestroyNotify) bench_result_free);
+  g_autoptr (GPtrArray) chosen = g_ptr_array_new ();
+  BenchResult *stress = bench_result_new ("cache-threads", &small);
+  static const char *const names[] = { "best", "worst", "ignorant" };
+  static const gdouble times[][3] = { { 10, 10, 10 }, { 13, 13, 13 }, { 9, 11, 12 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    bench_result_add_series (stress, series_of ("linked, by turns", names[i], BENCH_IRIS,
+                                                times[i][0], times[i][1], times[i][2]));
+  g_ptr_array_add (results, stress);
+  g_ptr_array_add (chosen, (gpointer) bench_workload_find ("cache-threads"));
+  g_ptr_array_add (chosen, (gpointer) bench_workload_find ("merge-sort"));
+
+  g_autoptr (GPtrArray) goals = bench_goals_check_rows (results, chosen);
+
+  ck_assert_int_eq (find_goal (goals, "cache-threads, linked, by turns, best against wor")->verdict,
+                    BENCH_REACHED);
+  ck_assert_int_eq (find_goal (goals, "cache-threads, linked, by turns, best against ign")->verdict,
+                    BENCH_NOISE);
+  ck_assert_int_eq (find_goal (goals, "merge-sort, sort, best against ignorant")->verdict,
+                    BENCH_UNKNOWN);
+  for (guint i = 0; i < goals->len; i++)
+    ck_assert_msg (
+        !g_str_has_prefix (((const BenchGoal *) g_ptr_array_index (goals, i))->figure, "recursive"),
+        "a workload that was not chosen has a goal");
+}
+
 TEST (a_peer_is_judged_by_its_faster_idiom)
 {
   g_autoptr (GPtrArray) results = recursive_results ();

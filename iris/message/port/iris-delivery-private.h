@@ -37,11 +37,7 @@ iris_delivery_flags (const IrisMessageReal *message)
   return (hints >> 8) << IRIS_FOOTPRINT_SIZE_SHIFT | (hints & 0xff);
 }
 
-<<<<<<< HEAD
-/* A token has no message yet, so nothing is said of its item. */
-=======
 /* @message is NULL for a token, whose message is not known yet: it has no hints. */
->>>>>>> q-msg
 static inline IrisItem *
 iris_delivery_new_extra (IrisMessageReal *message, IrisBoundedBuffer *buffer, gpointer context)
 {
@@ -52,11 +48,7 @@ iris_delivery_new_extra (IrisMessageReal *message, IrisBoundedBuffer *buffer, gp
   self->buffer = buffer;
   self->home = home;
   self->item.context = context;
-<<<<<<< HEAD
-  self->item.flags = IRIS_ITEM_EXTRA | (message != NULL ? iris_delivery_flags (message) : 0);
-=======
   self->item.flags = (message != NULL ? iris_delivery_flags (message) : 0) | IRIS_ITEM_EXTRA;
->>>>>>> q-msg
 
   return &self->item;
 }

@@ -283,7 +283,7 @@ show_progress (BenchResult *self, guint round, guint n_run)
   if (done > 0)
     g_printerr (", about %s left", left);
   if (self->progress.n_all > 1)
-    g_printerr (" of it, %s so far", all);
+    g_printerr ("; %s so far in all", all);
   g_printerr ("\033[K");
 }
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define COLUMNS 2
-#define EDGE    30.0 /* around all, and between columns */
+#define EDGE    22.0 /* around all, and between columns */
 #define HEAD    34.0 /* of a panel: its title, and what its axis shows */
 #define GAP     26.0 /* below a panel */
 
@@ -24,7 +24,7 @@ typedef struct
 {
   GString *body;
   gdouble bottoms[COLUMNS];
-  guint n_columns;
+  guint n_columns, n_panels;
 } Sheet;
 
 static void
@@ -48,15 +48,18 @@ sheet_new (guint n_panels, const char *title, const char *subtitle)
   return self;
 }
 
-/* Into the column that is shorter. */
+/* From left to right; a row begins below the one before. */
 static void
 sheet_add (Sheet *self, const BenchPanel *panel)
 {
-  guint column = self->n_columns > 1 && self->bottoms[1] < self->bottoms[0];
-  gdouble x = EDGE + column * (BENCH_SVG_WIDTH + EDGE), y = self->bottoms[column];
+  guint column = self->n_panels++ % self->n_columns;
+  gdouble x = EDGE + column * (BENCH_SVG_WIDTH + EDGE), y;
   g_autofree char *below = g_strconcat (
       panel->value_label, bench_svg_is_logarithmic (panel) ? ", logarithmic" : "", NULL);
 
+  if (column == 0)
+    self->bottoms[0] = self->bottoms[1] = fmax (self->bottoms[0], self->bottoms[1]);
+  y = self->bottoms[column];
   sheet_write (self, "head", x, y + 10, panel->title);
   sheet_write (self, "sub", x, y + 26, below);
   g_string_append_printf (self->body, "<g transform=\"translate(%.0f %.0f)\">", x, y + HEAD);
@@ -67,6 +70,46 @@ sheet_add (Sheet *self, const BenchPanel *panel)
 static const char extra[] = ".card{fill:var(--card);stroke:var(--line)}svg text.title{font-size:"
                             "19px;font-weight:650}svg text.head{font-size:13.5px;font-weight:600}"
                             "svg text.sub{font-size:11.5px;fill:var(--dim)}\n";
+
+/* What "var(--NAME)" stands for in a scheme; what has no such colour stays as it is. */
+static gboolean
+name_colour (const GMatchInfo *match, GString *out, gpointer data)
+{
+  const char *scheme = data;
+  g_autofree char *name = g_match_info_fetch (match, 1);
+  g_autofree char *key = g_strconcat (name, ":", NULL);
+  const char *found = strstr (scheme, key);
+  gsize begin = found != NULL ? strlen (key) : 0;
+
+  if (found != NULL)
+    g_string_append_len (out, found + begin, (gssize) strcspn (found + begin, ";}"));
+
+  return FALSE;
+}
+
+static void
+append_style (GString *out, const char *scheme)
+{
+  g_autoptr (GRegex) variable = g_regex_new ("var\\((--[a-z0-9]+)\\)", 0, 0, NULL);
+  g_autofree char *rules = g_strconcat (bench_page_drawing, extra, NULL);
+  g_autofree char *named = g_regex_replace_eval (variable, rules, -1, 0, 0, name_colour,
+                                                 (gpointer) scheme, NULL);
+
+  g_string_append (out, named);
+}
+
+/* Not all that draws SVG knows variables of CSS, so there is a set of rules for each scheme. */
+static void
+append_styles (GString *out)
+{
+  const char *dark = strstr (bench_page_colours, "@media(prefers-color-scheme:dark)");
+
+  g_string_append (out, "<style>\n");
+  append_style (out, bench_page_colours);
+  g_string_append (out, "@media(prefers-color-scheme:dark){\n");
+  append_style (out, dark != NULL ? dark : bench_page_colours);
+  g_string_append (out, "}\n</style>\n");
+}
 
 static char *
 sheet_free (Sheet *self, const char *label)
@@ -80,8 +123,8 @@ sheet_free (Sheet *self, const char *label)
                           "height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" aria-label=\"",
                           width, height, width, height);
   bench_svg_append_text (out, label);
-  g_string_append_printf (out, "\">\n<style>\n%s%s%s</style>\n", bench_page_colours,
-                          bench_page_drawing, extra);
+  g_string_append (out, "\">\n");
+  append_styles (out);
   g_string_append_printf (out,
                           "<rect class=\"card\" x=\"0.5\" y=\"0.5\" width=\"%.0f\" "
                           "height=\"%.0f\" rx=\"12\"/>\n%s</svg>\n",
@@ -145,9 +188,9 @@ static const struct
   const char *title;
   const char *label; /* what the axis shows */
 } loads[] = {
-  { "recursive", "recursive: items", "A million items that items make",
+  { "recursive", "recursive: items", "Items that items make",
     "nanoseconds an item; less is better" },
-  { "external", "external: 1 producer", "A million items from one thread outside",
+  { "external", "external: 1 producer", "Items from one thread outside",
     "nanoseconds an item; less is better" },
   { "external", "external: 4 producers", "The same from four threads",
     "nanoseconds an item; less is better" },

@@ -96,14 +96,18 @@ write_charts (JsonNode *report, const char *folder, GError **error)
   return write_drawing (folder, "summary", bench_drawing_summary (report), error);
 }
 
+/* All is made of what is kept, so that it can be made again. */
 gboolean
-bench_page_write (JsonNode *report, const char *folder, GError **error)
+bench_page_write (JsonNode *measured, const char *folder, GError **error)
 {
   g_autofree char *index = g_build_filename (folder, "index.html", NULL);
-  g_autofree char *json = write_json (report), *samples = bench_csv_of_samples (report);
-  g_autofree char *words = bench_markdown_new (report);
+  g_autofree char *json = write_json (measured);
+  g_autoptr (JsonNode) report = json_from_string (json, error);
+  g_autofree char *samples = report != NULL ? bench_csv_of_samples (report) : NULL;
+  g_autofree char *words = report != NULL ? bench_markdown_new (report) : NULL;
 
-  return bench_page_save (report, index, error) && write_file (folder, "report.json", json, error)
+  return words != NULL && samples != NULL && bench_page_save (report, index, error)
+         && write_file (folder, "report.json", json, error)
          && write_file (folder, "report.md", words, error)
          && write_file (folder, "samples.csv", samples, error)
          && write_charts (report, folder, error);

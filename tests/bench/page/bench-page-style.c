@@ -66,7 +66,7 @@ const char bench_page_style[] =
     ".nums{display:grid;grid-template-columns:1.2fr .8fr 1.4fr "
     ".8fr;gap:8px;white-space:nowrap;font-size:.9rem;"
     "font-variant-numeric:tabular-nums}.nums span{display:block}.nums small{display:block;"
-    "color:var(--dim);font-size:.74rem}.nums .here{font-weight:650}\n"
+    "color:var(--dim);font-size:.74rem}.nums .here{font-weight:650;white-space:normal}\n"
     ".charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,340px),1fr));"
     "gap:26px 34px;margin:1.2em 0}figure{margin:0;max-width:600px}"
     "figcaption{margin-bottom:6px;line-height:1.35}figcaption span{color:var(--dim);"
@@ -85,7 +85,9 @@ const char bench_page_style[] =
     ".verdicts b{font-size:1.7rem;font-weight:650;letter-spacing:-.02em}"
     ".v-NO b{color:var(--peer)}.v-yes b{color:var(--accent)}"
     ".goals td,.goals th{text-align:left}\n"
-    "@media print{body{background:#fff}details{display:none}}\n";
+    "@media "
+    "print{body{background:#fff;font-size:11pt}details{display:none}article{break-inside:auto}"
+    ".pub,.tile,figure,h2,tr{break-inside:avoid}a{color:inherit}}\n";
 
 const char bench_page_method[] =
     "<p>All contenders of a workload run in one process, in turn: one round runs each once, each "

@@ -264,8 +264,6 @@ draw_bars (GString *out, const BenchPanel *panel)
   gdouble bottom = panel->points->len * ROW;
   g_autoptr (GArray) ticks = choose_ticks (&scale);
 
-  for (guint i = 0; i < panel->points->len; i++)
-    append_bar (out, &g_array_index (panel->points, BenchPoint, i), &scale, i * ROW);
   for (guint i = 0; i < ticks->len; i++)
     {
       gdouble tick = g_array_index (ticks, gdouble, i), x = place (&scale, tick) * WIDTH;
@@ -273,6 +271,8 @@ draw_bars (GString *out, const BenchPanel *panel)
       append_line (out, "g", x, 0, x, bottom);
       append_value (out, x < 12 ? "a start" : x > WIDTH - 12 ? "a end" : "a", x, bottom + 12, tick);
     }
+  for (guint i = 0; i < panel->points->len; i++)
+    append_bar (out, &g_array_index (panel->points, BenchPoint, i), &scale, i * ROW);
 
   return bottom + 16;
 }

@@ -253,13 +253,15 @@ bench_iris_places_new (const char *places, guint workers, IrisBind bind, GError 
 {
   guint64 n = 0;
 
-  if (places == NULL || !g_ascii_string_to_unsigned (places, 10, 1, workers, &n, NULL))
+  /* The library would take a number for a list of one processor. */
+  if (places == NULL || !g_ascii_string_to_unsigned (places, 10, 0, G_MAXUINT, &n, NULL))
     return iris_places_new_full (NULL, places, workers, bind, error);
-  if (workers % n == 0)
+  if (n > 0 && workers % n == 0)
     return iris_places_new_unbound ((guint) n, workers / (guint) n);
   g_set_error (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
-               "--places %s does not divide %u workers evenly; choose a number that does", places,
-               workers);
+               "--places %s: %u workers cannot be divided into so many places; choose a number "
+               "that divides them, or %s-%s for the processor of that number",
+               places, workers, places, places);
 
   return NULL;
 }

@@ -3,7 +3,7 @@
  * From a report in JSON, fresh or saved, to the panels of a chart.
  *
  * A load is a panel of bars; loads that lie on an axis ("inside, 1 µs", "inside, 10 µs") are one
- * panel of lines together, named after what is before their comma.
+ * panel of lines together, named after what they have in common.
  */
 #include "tests/bench/report/bench-json-reader.h"
 #include "tests/bench/report/bench-report.h"
@@ -126,15 +126,58 @@ is_number_of_workers (const char *load)
   return g_ascii_isdigit (*load) && word != NULL && g_str_has_prefix (word, " worker");
 }
 
-/* Of a line, what is before the comma names the panel, and the number is on the axis; in a sweep
- * the number of workers is. */
-static char *
-panel_title (const BenchChart *chart, const char *workload, const char *load, gboolean is_line)
+/* Where the number stands in the load as a word; NULL: nowhere. */
+static const char *
+find_number (const char *load, gdouble x, gsize *length)
 {
-  const char *comma = is_line && !chart->is_sweep ? strstr (load, ", ") : NULL;
-  g_autofree char *name = comma != NULL ? g_strndup (load, comma - load) : g_strdup (load);
+  char number[G_ASCII_DTOSTR_BUF_SIZE];
 
-  return g_str_equal (workload, name) || (chart->is_sweep && is_number_of_workers (load))
+  g_ascii_formatd (number, sizeof number, "%g", x);
+  *length = strlen (number);
+  for (const char *at = strstr (load, number); at != NULL; at = strstr (at + 1, number))
+    if ((at == load || at[-1] == ' ') && at[*length] == ' ')
+      return at;
+
+  return NULL;
+}
+
+/* A load without the number that is on the axis, nor its unit, which is the label's last word. */
+static char *
+without_number (const char *load, gdouble x, const char *x_label)
+{
+  gsize length;
+  const char *number = find_number (load, x, &length), *word, *unit;
+  g_autofree char *first = NULL;
+
+  if (number == NULL)
+    return g_strndup (load, strcspn (load, ","));
+  unit = x_label != NULL && strrchr (x_label, ' ') != NULL ? strrchr (x_label, ' ') + 1 : x_label;
+  word = number + length + 1;
+  first = g_strndup (word, strcspn (word, " ,:"));
+  if (unit == NULL || !g_str_has_prefix (unit, first))
+    return g_strdup_printf ("%.*s%s", (int) (number - load), load, word);
+  word += strlen (first);
+  if (number == load)
+    return g_strdup (word + strspn (word, ", "));
+
+  return g_strdup_printf ("%.*s%s", (int) (number - load - (number - load >= 2 ? 2 : 0)), load,
+                          word);
+}
+
+/* Of a line, the number is on the axis and the rest names the panel; in a sweep the number of
+ * workers is on it. */
+static char *
+panel_title (const BenchChart *chart,
+             const char *workload,
+             const char *load,
+             gdouble x,
+             const char *x_label)
+{
+  g_autofree char *name = isfinite (x) && !chart->is_sweep ? without_number (load, x, x_label)
+                                                           : g_strdup (load);
+
+  return *name == '\0' || g_str_equal (workload, name)
+                 || (chart->is_sweep && is_number_of_workers (load))
              ? g_strdup (workload)
              : g_strdup_printf ("%s: %s", workload, name);
 }
@@ -172,7 +215,8 @@ add_point (BenchChart *chart, JsonObject *result, JsonObject *series, const Show
              *kind = bench_json_text (series, "kind");
   gdouble x = find_x (chart, result, series);
   g_autofree char *title = panel_title (chart, bench_json_text (result, "workload"),
-                                        bench_json_text (series, "load"), isfinite (x));
+                                        bench_json_text (series, "load"), x,
+                                        bench_json_text (result, "x_label"));
   BenchPoint point = { NULL,
                        NULL,
                        x,

@@ -223,11 +223,11 @@ plan_overhead (BenchResult *result, const BenchOptions *options, GError **error)
 }
 
 static const BenchPublished overhead_published[] = {
-  { "Java's fork-join framework, mean; ours: items", "jacobi", "work-stealing", 200, 200 },
-  { "X10's work stealing, mean; ours: items", "lud", "work-stealing", 400, 400 },
   { "theirs (try and catch), mean; ours: fork and join, jacobi", "jacobi", "fork-join", 12, 12 },
   { "the same, lud", "lud", "fork-join", 12, 12 },
   { "the same, heat", "heat", "fork-join", 12, 12 },
+  { "Java's fork-join framework, mean; ours: items, jacobi", "jacobi", "work-stealing", 200, 200 },
+  { "X10's work stealing, mean; ours: items, lud", "lud", "work-stealing", 400, 400 },
   { NULL }
 };
 

@@ -212,7 +212,8 @@ const BenchWorkload bench_workload_splash = {
           .differs =
               "programs written anew; locks and barriers are IrisLock; 4 and 32 threads, and 32 "
               "items, of the published 4 to 128 threads; time by the clock in place of the cycles "
-              "of all threads; the title says by how much each size is smaller",
+              "of all threads; where an input is smaller than the published one, the title below "
+              "has the factor",
           .published = published,
       },
 };
