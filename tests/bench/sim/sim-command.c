@@ -10,11 +10,11 @@ static void
 print_costs (const SimCosts *costs)
 {
   for (guint i = 0; i < SIM_N_COSTS; i++)
-    g_print ("%-12s %10.2f %-5s %s\n", sim_cost_name (i), costs->values[i],
+    g_print ("%-12s %10.2f %-5s %s%s\n", sim_cost_name (i), costs->values[i],
              i < SIM_COST_read_core ? "ns"
              : i < SIM_COST_writes  ? "B/ns"
                                     : "",
-             sim_cost_meaning (i));
+             costs->is_measured[i] ? "" : "assumed: ", sim_cost_meaning (i));
 }
 
 gboolean
@@ -74,11 +74,7 @@ check_chosen (char **only, GError **error)
 {
   for (guint i = 0; only != NULL && only[i] != NULL; i++)
     {
-      gboolean is_known = is_load (only[i]);
-
-      for (const SimPolicy *policy = sim_policies; policy->name != NULL; policy++)
-        is_known |= g_str_equal (policy->name, only[i]);
-      if (!is_known)
+      if (!is_load (only[i]) && sim_policy_find (only[i]) == NULL)
         {
           g_set_error (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
                        "--only: sim has no load and no policy “%s”; iris-bench sim without --only "

@@ -58,7 +58,7 @@ TEST (each_deque_that_can_be_compared_loses_nothing)
 {
   for (guint kind = IRIS_DEQUE_CHASE_LEV; kind <= IRIS_DEQUE_LOCKED; kind++)
     {
-      SimPolicy policy = sim_policies[0];
+      SimPolicy policy = *sim_policy_find ("core");
 
       policy.deque = (IrisDequeKind) kind;
       run (SMALL, &policy, &fib, NULL, 1, TRUE);
@@ -81,15 +81,15 @@ TEST (two_runs_of_a_seed_are_equal)
 
 TEST (another_seed_chooses_other_victims)
 {
-  SimOutcome first = run (SMALL, &sim_policies[1], &fib, NULL, 1, FALSE);
-  SimOutcome second = run (SMALL, &sim_policies[1], &fib, NULL, 2, FALSE);
+  SimOutcome first = run (SMALL, sim_policy_find ("random"), &fib, NULL, 1, FALSE);
+  SimOutcome second = run (SMALL, sim_policy_find ("random"), &fib, NULL, 2, FALSE);
 
   ck_assert (memcmp (&first, &second, sizeof first) != 0);
 }
 
 TEST (one_worker_takes_the_time_of_all_items)
 {
-  SimOutcome outcome = run ("core:1 pu:1", &sim_policies[0], &fib, NULL, 1, FALSE);
+  SimOutcome outcome = run ("core:1 pu:1", sim_policy_find ("core"), &fib, NULL, 1, FALSE);
   const gdouble work = 3193 * 500e-9; /* 2 * fib (17) - 1 items */
 
   ck_assert_double_ge (outcome.last, work);
@@ -100,9 +100,9 @@ TEST (one_worker_takes_the_time_of_all_items)
 
 TEST (more_workers_are_faster_and_steal)
 {
-  SimOutcome one = run ("l3:1 core:1 pu:1", &sim_policies[0], &fib, NULL, 1, FALSE);
-  SimOutcome two = run ("l3:1 core:2 pu:1", &sim_policies[0], &fib, NULL, 1, FALSE);
-  SimOutcome eight = run ("l3:1 core:8 pu:1", &sim_policies[0], &fib, NULL, 1, FALSE);
+  SimOutcome one = run ("l3:1 core:1 pu:1", sim_policy_find ("core"), &fib, NULL, 1, FALSE);
+  SimOutcome two = run ("l3:1 core:2 pu:1", sim_policy_find ("core"), &fib, NULL, 1, FALSE);
+  SimOutcome eight = run ("l3:1 core:8 pu:1", sim_policy_find ("core"), &fib, NULL, 1, FALSE);
 
   ck_assert_double_lt (two.last, one.last * 0.6);
   ck_assert_double_lt (eight.last, two.last * 0.5);
@@ -113,8 +113,10 @@ TEST (more_workers_are_faster_and_steal)
 TEST (nearest_first_steals_less_from_afar_than_random_victims)
 {
   const SimLoadSpec spec = { .kind = SIM_FIB, .n = 19, .grain = 2000 };
-  SimOutcome nearest = run ("package:2 l3:4 core:8 pu:1", &sim_policies[0], &spec, NULL, 1, FALSE);
-  SimOutcome random = run ("package:2 l3:4 core:8 pu:1", &sim_policies[1], &spec, NULL, 1, FALSE);
+  SimOutcome nearest = run ("package:2 l3:4 core:8 pu:1", sim_policy_find ("core"), &spec, NULL, 1,
+                            FALSE);
+  SimOutcome random = run ("package:2 l3:4 core:8 pu:1", sim_policy_find ("random"), &spec, NULL, 1,
+                           FALSE);
   guint64 near_far = nearest.counts.steals[SIM_FAR] * 100
                      / (nearest.counts.steals[SIM_CACHE] + nearest.counts.steals[SIM_NODE] + 1);
   guint64 random_far = random.counts.steals[SIM_FAR] * 100
@@ -128,20 +130,20 @@ TEST (dearer_lines_take_more_time)
 {
   SimCosts dear;
   SimLoadSpec spec = sim_load_for (SIM_JACOBI, 16, 20);
-  SimOutcome usual = run (SMALL, &sim_policies[0], &spec, NULL, 1, FALSE), slower;
+  SimOutcome usual = run (SMALL, sim_policy_find ("core"), &spec, NULL, 1, FALSE), slower;
 
   sim_costs_init (&dear);
   for (guint i = SIM_COST_line_cache; i <= SIM_COST_line_far; i++)
     dear.values[i] *= 20;
-  slower = run (SMALL, &sim_policies[0], &spec, &dear, 1, FALSE);
+  slower = run (SMALL, sim_policy_find ("core"), &spec, &dear, 1, FALSE);
   ck_assert_double_gt (slower.last, usual.last);
 }
 
 TEST (four_thousand_workers_can_be_simulated)
 {
   const SimLoadSpec spec = { .kind = SIM_FIB, .n = 16, .grain = 100000 };
-  SimOutcome outcome = run ("package:16 l3:32 core:8 pu:1", &sim_policies[7], &spec, NULL, 1,
-                            FALSE);
+  SimOutcome outcome = run ("package:16 l3:32 core:8 pu:1", sim_policy_find ("default"), &spec,
+                            NULL, 1, FALSE);
 
   ck_assert_double_gt (outcome.last, 0);
 }

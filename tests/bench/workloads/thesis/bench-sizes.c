@@ -170,17 +170,19 @@ run_real (const BenchRun *run, gdouble *samples, GError **error)
 {
   const Twin *self = run->load;
   g_autoptr (SimLoad) load = sim_load_new (&self->spec);
-  SimOutcome best = { .drained = G_MAXDOUBLE };
+  SimOutcome best = { .drained = G_MAXDOUBLE }, outcome;
+  int before = sim_real_hurry ();
+  gboolean good = TRUE;
 
-  for (guint i = 0; i < TRIES; i++)
+  for (guint i = 0; good && i < TRIES; i++)
     {
-      SimOutcome outcome;
-
-      if (!sim_run_really (&sim_policies[0], self->n_workers, load, &outcome, error))
-        return FALSE;
-      if (outcome.drained < best.drained)
+      good = sim_run_really (sim_policy_find ("core"), self->n_workers, load, &outcome, error);
+      if (good && outcome.drained < best.drained)
         best = outcome;
     }
+  sim_real_slow_down (before);
+  if (!good)
+    return FALSE;
   samples[0] = best.drained;
   samples[1] = (gdouble) best.counts.steals[SIM_CACHE] / best.drained;
 
@@ -196,7 +198,7 @@ run_simulated (const BenchRun *run, gdouble *samples, GError **error)
       self->n_workers == 1 ? "l3:1 core:1 pu:1" : "l3:1 core:2 pu:1", error);
   const SimSetup setup = { .machine = machine,
                            .costs = self->costs,
-                           .policy = &sim_policies[0],
+                           .policy = sim_policy_find ("core"),
                            .n_workers = self->n_workers,
                            .seed = 1,
                            .drains = TRUE };
