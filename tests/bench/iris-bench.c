@@ -172,8 +172,10 @@ measure (const char *name,
   bench_counters_close ();
   judge (&report);
   /* A goal is for one number of workers. */
-  if (good && on_error == SKIP && report.workers->len == 1)
+  if (good && report.workers->len == 1 && (on_error == SKIP || first->suite == BENCH_SUITE_PAPER))
     report.goals = bench_goals_check (report.results, first->suite);
+  if (report.goals != NULL && report.goals->len == 0)
+    g_clear_pointer (&report.goals, g_ptr_array_unref);
   good = good && show (&report, a, error);
   g_clear_pointer (&report.goals, g_ptr_array_unref);
   g_free (report.no_counters);
@@ -293,7 +295,7 @@ command_diff (int n_files, char **files, const BenchArguments *a, int *status, G
 static gboolean
 command_calibrate (int n_files, char **files, const BenchArguments *a, int *status, GError **error)
 {
-  return sim_command_calibrate (files[0], error);
+  return sim_command_calibrate (files[0], a->json, error);
 }
 
 static gboolean

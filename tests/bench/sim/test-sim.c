@@ -43,17 +43,6 @@ static const SimLoadSpec fib = { .kind = SIM_FIB, .n = 16, .grain = 500 };
 
 #define SMALL "package:2 l3:2 core:4 pu:1"
 
-TEST (each_item_of_each_load_runs_once_under_each_policy)
-{
-  for (const SimPolicy *policy = sim_policies; policy->name != NULL; policy++)
-    for (guint kind = 0; kind < SIM_N_LOADS; kind++)
-      {
-        SimLoadSpec spec = sim_load_for (kind, 16, 10);
-
-        run (SMALL, policy, &spec, NULL, 1, TRUE);
-      }
-}
-
 TEST (each_deque_that_can_be_compared_loses_nothing)
 {
   for (guint kind = IRIS_DEQUE_CHASE_LEV; kind <= IRIS_DEQUE_LOCKED; kind++)
@@ -65,7 +54,8 @@ TEST (each_deque_that_can_be_compared_loses_nothing)
     }
 }
 
-TEST (two_runs_of_a_seed_are_equal)
+/* run() checks that each item ran once. */
+TEST (each_load_under_each_policy_runs_each_item_once_and_twice_alike)
 {
   for (const SimPolicy *policy = sim_policies; policy->name != NULL; policy++)
     for (guint kind = 0; kind < SIM_N_LOADS; kind++)
@@ -77,6 +67,45 @@ TEST (two_runs_of_a_seed_are_equal)
         ck_assert_msg (memcmp (&first, &second, sizeof first) == 0, "%s under %s: %g and %g s",
                        sim_load_name (kind), policy->name, first.drained, second.drained);
       }
+}
+
+TEST (a_run_does_not_depend_on_those_before_it)
+{
+  const SimPolicy *policy = sim_policy_find ("default");
+  const SimLoadSpec other = sim_load_for (SIM_JACOBI, 32, 20);
+  SimOutcome first = run (SMALL, policy, &fib, NULL, 3, TRUE), again;
+
+  run ("package:2 l3:2 core:8 pu:1", sim_policy_find ("shared"), &other, NULL, 1, TRUE);
+  again = run (SMALL, policy, &fib, NULL, 3, TRUE);
+  ck_assert_msg (memcmp (&first, &again, sizeof first) == 0, "%.12f and %.12f s", first.drained,
+                 again.drained);
+}
+
+TEST (the_usual_places_are_caches_of_at_most_16_workers)
+{
+  const SimLoadSpec spec = sim_load_for (SIM_RECURSIVE, 64, 10);
+  SimOutcome usual = run ("package:2 l3:4 core:8 pu:1", sim_policy_find ("default"), &spec, NULL, 1,
+                          FALSE);
+  SimPolicy caches = *sim_policy_find ("default");
+  SimOutcome named;
+
+  caches.places = "l3";
+  named = run ("package:2 l3:4 core:8 pu:1", &caches, &spec, NULL, 1, FALSE);
+  ck_assert (memcmp (&usual, &named, sizeof usual) == 0);
+}
+
+TEST (data_that_another_processor_wrote_is_not_free)
+{
+  SimCosts slow;
+  SimLoadSpec spec = sim_load_for (SIM_JACOBI, 16, 20);
+  SimOutcome usual = run (SMALL, sim_policy_find ("shared"), &spec, NULL, 1, FALSE), slower;
+
+  sim_costs_init (&slow);
+  for (guint i = 0; i < SIM_N_COSTS; i++)
+    ck_assert_msg (slow.values[i] > 0, "%s has no usual value", sim_cost_name (i));
+  slow.values[SIM_COST_read_other] /= 20;
+  slower = run (SMALL, sim_policy_find ("shared"), &spec, &slow, 1, FALSE);
+  ck_assert_double_gt (slower.last, usual.last);
 }
 
 TEST (another_seed_chooses_other_victims)
@@ -178,14 +207,20 @@ TEST (costs_are_read_as_they_were_written)
   SimCosts written, read;
 
   sim_costs_init (&written);
-  written.values[SIM_COST_wake] = 1234.5;
+  sim_costs_set (&written, SIM_COST_wake, 1234.5);
   ck_assert (sim_costs_save (&written, file, &error));
   ck_assert (sim_costs_load (&read, file, &error));
   for (guint i = 0; i < SIM_N_COSTS; i++)
-    ck_assert_double_eq_tol (read.values[i], written.values[i], 1e-9);
+    {
+      ck_assert_double_eq_tol (read.values[i], written.values[i], 1e-9);
+      ck_assert_int_eq (read.is_measured[i], i == SIM_COST_wake);
+    }
   ck_assert (g_file_set_contents (file, "[costs]\nwake=-1\n", -1, NULL));
   ck_assert (!sim_costs_load (&read, file, &error));
   ck_assert (g_error_matches (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT));
+  g_clear_error (&error);
+  ck_assert (g_file_set_contents (file, "[costs]\nread_far=0\n", -1, NULL));
+  ck_assert (!sim_costs_load (&read, file, &error));
   g_unlink (file);
   g_rmdir (folder);
 }
