@@ -60,7 +60,7 @@ TEST (each_load_under_each_policy_runs_each_item_once_and_twice_alike)
   for (const SimPolicy *policy = sim_policies; policy->name != NULL; policy++)
     for (guint kind = 0; kind < SIM_N_LOADS; kind++)
       {
-        SimLoadSpec spec = sim_load_for (kind, 16, 10);
+        SimLoadSpec spec = sim_load_for (kind, 16, 8);
         SimOutcome first = run (SMALL, policy, &spec, NULL, 7, TRUE);
         SimOutcome second = run (SMALL, policy, &spec, NULL, 7, TRUE);
 
@@ -170,7 +170,7 @@ TEST (dearer_lines_take_more_time)
 
 TEST (four_thousand_workers_can_be_simulated)
 {
-  const SimLoadSpec spec = { .kind = SIM_FIB, .n = 16, .grain = 100000 };
+  const SimLoadSpec spec = { .kind = SIM_FIB, .n = 14, .grain = 100000 };
   SimOutcome outcome = run ("package:16 l3:32 core:8 pu:1", sim_policy_find ("default"), &spec,
                             NULL, 1, FALSE);
 
