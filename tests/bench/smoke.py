@@ -108,7 +108,7 @@ EXPECTED = {
 }
 EXPECTED.update(LOCALITY)
 # Of the papers, with contenders of their own; a small --scale makes them quick.
-POLICIES = {'default', 'random', 'one', 'random+one', 'half', 'nothing', 'mailboxes', 'cache', 'cache:shared'}
+POLICIES = {'default', 'core', 'random', 'one', 'random+one', 'half', 'nothing', 'mailboxes', 'shared'}
 REFUSING = {'nothing', 'costly', 'move-cost=2000', 'move-cost=20000'}
 BESIDE = {'alone', 'alone, watching', 'beside', 'beside, watching', 'beside, one worker fewer'}
 OPEN = {
