@@ -193,7 +193,7 @@ def broken_series(series):
         return f'{len(samples)} samples'
     if series['unit'] == 's' and min(samples) <= 0:
         return f'a sample of {min(samples)} s'
-    if abs(series['median'] - statistics.median(samples)) > 1e-12:
+    if abs(series['median'] - statistics.median(samples)) > 1e-12 * max(1, abs(series['median'])):
         return f'a median of {series["median"]} for {samples}'
     if (series['min'], series['max']) != (min(samples), max(samples)):
         return 'a range that is not that of its samples'
