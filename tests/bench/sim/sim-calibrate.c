@@ -324,7 +324,7 @@ measure_heavy (gdouble *heavy, gdouble *interrupt)
   bind_to (0, &before);
   thread = g_thread_new ("spin", spin, &shared);
   while (atomic_load_explicit (&shared.turn, memory_order_relaxed) == 0)
-    g_usleep (100);
+    sched_yield ();
   for (guint i = 0; i < TRIES; i++)
     {
       guint n_calls;
