@@ -112,7 +112,7 @@ EXPECTED = {
 }
 EXPECTED.update(LOCALITY)
 # Of the papers, with contenders of their own; a small --scale makes them quick.
-POLICIES = {'default', 'random', 'one', 'random+one', 'half', 'nothing', 'mailboxes', 'cache', 'cache:shared'}
+POLICIES = {'default', 'core', 'random', 'one', 'random+one', 'half', 'nothing', 'mailboxes', 'shared'}
 REFUSING = {'nothing', 'costly', 'move-cost=2000', 'move-cost=20000'}
 BESIDE = {'alone', 'alone, watching', 'beside', 'beside, watching', 'beside, one worker fewer'}
 OPEN = {
@@ -686,6 +686,13 @@ def test_sim():
     check([row[:-2] for row in rows] == [line.split()[:-2] for line in again.stdout.splitlines()
                                          if line.startswith('fib ')],
           'two simulations are equal', again.stdout)
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, 'costs.ini')
+        costs = json.loads(run('calibrate', file, '--json').stdout)
+        check(costs['access']['measured'] and costs['wake']['value'] > 0 and not costs['line_far']['measured']
+              and os.path.exists(file), 'calibrate says what is measured, and what is assumed', costs)
+        check(run('sim', machine, '--only', 'fib', '--only', 'default', '--costs', file).returncode == 0,
+              'sim takes the costs')
     for why, *arguments in (('is no machine', 'sim', 'nonsense'), ('no policy', 'sim', machine, '--only', 'unknown'),
                             ('cannot read the costs', 'sim', machine, '--costs', '/nonexistent')):
         done = run(*arguments)

@@ -23,6 +23,7 @@ typedef enum
   TIMES,    /* how many times as long as the other takes; at most */
   RATE,     /* items a second; at least */
   SAMPLE,   /* the sample itself, in its unit; at most */
+  WITHIN,   /* percent by which it differs from the other, in either direction; at most */
   WORST,    /* the largest sample of all of iris's contenders; at most */
 } Measure;
 
@@ -114,6 +115,8 @@ static const Goal paper_goals[] = {
   { "overhead", "lud", "fork-join", "plain", SLOWER, FALSE, 3, " %" },
   { "overhead", "heat", "fork-join", "plain", SLOWER, FALSE, 3, " %" },
   { "overhead", "tasks of 20 ns", "fork-join", "plain", TIMES, FALSE, 1.5, "x" },
+  { "simulated", "*1 worker", "simulated", "real", WITHIN, FALSE, 10, " %" },
+  { "simulated", "*2 workers", "simulated", "real", WITHIN, FALSE, 10, " %" },
 };
 
 /* What the daemon is held against, whatever the schedulers are. */
@@ -271,6 +274,7 @@ measure (const Goal *goal,
     case FACTOR:
       return compare_with (subject, other, BENCH_FACTOR, by_interval);
     case SLOWER:
+    case WITHIN:
       return compare_with (subject, other, BENCH_OVERHEAD, by_interval);
     case TIMES:
       return invert (compare_with (subject, other, BENCH_FACTOR, by_interval), 1);
@@ -289,6 +293,9 @@ measure (const Goal *goal,
 static gboolean
 is_within (const Goal *goal, gdouble value)
 {
+  if (goal->measure == WITHIN)
+    return fabs (value) <= goal->limit;
+
   return goal->at_least ? value >= goal->limit : value <= goal->limit;
 }
 
@@ -302,6 +309,9 @@ judge (const Goal *goal, gdouble low, gdouble high)
     return BENCH_SHOWN;
   if (is_within (goal, low) && is_within (goal, high))
     return BENCH_REACHED;
+  /* Both ends may lie outside, on either side. */
+  if (goal->measure == WITHIN && low < 0 && high > 0)
+    return BENCH_NOISE;
 
   return is_within (goal, low) || is_within (goal, high) ? BENCH_NOISE : BENCH_MISSED;
 }
@@ -357,8 +367,11 @@ describe_limit (const Goal *goal)
   if (isnan (goal->limit))
     return g_strdup ("-");
 
-  return g_strdup_printf ("%s %g%s", goal->at_least ? ">=" : "<=", shown (goal, goal->limit),
-                          goal->unit);
+  return g_strdup_printf ("%s %g%s",
+                          goal->measure == WITHIN ? "within"
+                          : goal->at_least        ? ">="
+                                                  : "<=",
+                          shown (goal, goal->limit), goal->unit);
 }
 
 static BenchGoal *

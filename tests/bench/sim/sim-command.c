@@ -6,25 +6,44 @@
 
 #include "tests/bench/sim/sim.h"
 
+static const char *
+unit_of (guint cost)
+{
+  return cost < SIM_COST_read_core ? "ns" : cost < SIM_COST_writes ? "B/ns" : "";
+}
+
 static void
 print_costs (const SimCosts *costs)
 {
   for (guint i = 0; i < SIM_N_COSTS; i++)
-    g_print ("%-12s %10.2f %-5s %s\n", sim_cost_name (i), costs->values[i],
-             i < SIM_COST_read_core ? "ns"
-             : i < SIM_COST_writes  ? "B/ns"
-                                    : "",
-             sim_cost_meaning (i));
+    g_print ("%-12s %10.2f %-5s %s%s\n", sim_cost_name (i), costs->values[i], unit_of (i),
+             costs->is_measured[i] ? "" : "assumed: ", sim_cost_meaning (i));
+}
+
+/* A name and a meaning have nothing that JSON would escape but the apostrophe, which it need not.
+ */
+static void
+print_json (const SimCosts *costs)
+{
+  for (guint i = 0; i < SIM_N_COSTS; i++)
+    g_print ("%s\n  \"%s\": {\"value\": %.4f, \"unit\": \"%s\", \"measured\": %s, "
+             "\"meaning\": \"%s\"}",
+             i == 0 ? "{" : ",", sim_cost_name (i), costs->values[i], unit_of (i),
+             costs->is_measured[i] ? "true" : "false", sim_cost_meaning (i));
+  g_print ("\n}\n");
 }
 
 gboolean
-sim_command_calibrate (const char *file, GError **error)
+sim_command_calibrate (const char *file, gboolean json, GError **error)
 {
   SimCosts costs;
 
   if (!sim_costs_measure (&costs, error) || !sim_costs_save (&costs, file, error))
     return FALSE;
-  print_costs (&costs);
+  if (json)
+    print_json (&costs);
+  else
+    print_costs (&costs);
 
   return TRUE;
 }
@@ -74,11 +93,7 @@ check_chosen (char **only, GError **error)
 {
   for (guint i = 0; only != NULL && only[i] != NULL; i++)
     {
-      gboolean is_known = is_load (only[i]);
-
-      for (const SimPolicy *policy = sim_policies; policy->name != NULL; policy++)
-        is_known |= g_str_equal (policy->name, only[i]);
-      if (!is_known)
+      if (!is_load (only[i]) && sim_policy_find (only[i]) == NULL)
         {
           g_set_error (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
                        "--only: sim has no load and no policy “%s”; iris-bench sim without --only "

@@ -6,7 +6,7 @@
 
 #include <glib.h>
 
-gboolean sim_command_calibrate (const char *file, GError **error);
+gboolean sim_command_calibrate (const char *file, gboolean json, GError **error);
 gboolean sim_command_run (const char *description,
                           const char *costs_file,
                           char **only,

@@ -144,7 +144,7 @@ fiber_main (void)
   self->body (self->data);
   self->has_ended = true;
   sim_engine.n_running--;
-  while (sim_wake_one (self, self->now))
+  while (sim_wake_one (self, self->now + sim_engine.cost[SIM_COST_end]))
     ;
   sim_wait (NULL, UINT64_MAX);
 }

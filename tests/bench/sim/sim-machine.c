@@ -9,6 +9,7 @@
 #include "tests/bench/sim/sim-private.h"
 
 #include "iris/place/iris-distance-private.h"
+#include "iris/place/iris-plan-private.h"
 
 /* Which object of a kind holds each processor; of a kind that the machine does not have, the one of
  * @otherwise. */
@@ -90,8 +91,30 @@ sim_level_name (SimLevel level)
   return names[level];
 }
 
+/* What the library chooses if it is not told (iris-plan.c), of the levels that machines are
+ * described with: the largest units that give two places of at most 16 workers, or the smallest. */
+static hwloc_obj_type_t
+choose_level (const SimMachine *machine)
+{
+  static const hwloc_obj_type_t levels[] = { HWLOC_OBJ_PACKAGE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_CORE };
+  hwloc_obj_type_t best = HWLOC_OBJ_MACHINE;
+
+  for (guint i = 0; i < G_N_ELEMENTS (levels); i++)
+    {
+      int n = hwloc_get_nbobjs_by_type (machine->hwloc, levels[i]);
+
+      if (n < 2)
+        continue;
+      best = levels[i];
+      if (machine->n / (guint) n <= IRIS_PLAN_AUTO_WORKERS)
+        break;
+    }
+
+  return best;
+}
+
 static gboolean
-parse_level (const char *level, hwloc_obj_type_t *type)
+parse_level (const SimMachine *machine, const char *level, hwloc_obj_type_t *type)
 {
   static const struct
   {
@@ -101,6 +124,11 @@ parse_level (const char *level, hwloc_obj_type_t *type)
                  { "l3", HWLOC_OBJ_L3CACHE },      { "l2", HWLOC_OBJ_L2CACHE },
                  { "core", HWLOC_OBJ_CORE },       { "pu", HWLOC_OBJ_PU } };
 
+  if (g_str_equal (level, "auto"))
+    {
+      *type = choose_level (machine);
+      return TRUE;
+    }
   for (guint i = 0; i < G_N_ELEMENTS (levels); i++)
     if (g_str_equal (levels[i].name, level))
       {
@@ -119,7 +147,7 @@ sim_places_new (const SimMachine *machine, const char *level, guint n_workers, G
   SimPlaces *self = g_new0 (SimPlaces, 1);
   hwloc_obj_type_t type = HWLOC_OBJ_MACHINE;
 
-  if (parse_level (level, &type))
+  if (parse_level (machine, level, &type))
     self->n_places = (guint) MAX (hwloc_get_nbobjs_by_type (machine->hwloc, type), 0);
   self->n_workers = n_workers != 0 ? n_workers : machine->n;
   if (self->n_places == 0 || self->n_workers < self->n_places || self->n_workers > machine->n)

@@ -135,7 +135,7 @@ explore_fence_heavy (const char *where)
   sim_engine.counts.heavy++;
   sim_engine.n_heavy++;
   sim_engine.current->n_heavy++;
-  sim_pay (SIM_COST_heavy);
+  sim_pay (sim_engine.n_running > 1 ? SIM_COST_heavy : SIM_COST_heavy_alone);
   if (sim_engine.n_running > 2)
     sim_spend ((sim_engine.n_running - 2) * sim_engine.cost[SIM_COST_heavy_each]);
 }

@@ -4,18 +4,32 @@
  */
 #include "tests/bench/sim/sim.h"
 
+#define OWN IRIS_DEAL_OWN
+
+/* Each but the first differs from the first in one or two properties. */
 const SimPolicy sim_policies[] = {
-  { "default", "core", IRIS_LAYOUT_WORKERS, IRIS_DEQUE_SPLIT, IRIS_DEAL_OWN, "distance" },
-  { "random", "core", IRIS_LAYOUT_WORKERS, IRIS_DEQUE_SPLIT, IRIS_DEAL_OWN, "random" },
-  { "one", "core", IRIS_LAYOUT_WORKERS, IRIS_DEQUE_SPLIT, IRIS_DEAL_OWN, "distance+one" },
-  { "random+one", "core", IRIS_LAYOUT_WORKERS, IRIS_DEQUE_SPLIT, IRIS_DEAL_OWN, "random+one" },
-  { "half", "core", IRIS_LAYOUT_WORKERS, IRIS_DEQUE_SPLIT, IRIS_DEAL_OWN, "distance+half" },
-  { "nothing", "core", IRIS_LAYOUT_WORKERS, IRIS_DEQUE_SPLIT, IRIS_DEAL_OWN, "distance+nothing" },
-  { "mailboxes", "core", IRIS_LAYOUT_AFFINITY, IRIS_DEQUE_SPLIT, IRIS_DEAL_OWN, "distance" },
-  { "cache", "l3", IRIS_LAYOUT_WORKERS, IRIS_DEQUE_SPLIT, IRIS_DEAL_OWN, "distance" },
-  { "cache:shared", "l3", IRIS_LAYOUT_SHARED, IRIS_DEQUE_LOCKED, IRIS_DEAL_OWN, "distance" },
+  { "default", "auto", IRIS_LAYOUT_WORKERS, IRIS_DEQUE_SPLIT, OWN, "distance" },
+  { "core", "core", IRIS_LAYOUT_WORKERS, IRIS_DEQUE_SPLIT, OWN, "distance" },
+  { "random", "auto", IRIS_LAYOUT_WORKERS, IRIS_DEQUE_SPLIT, OWN, "random" },
+  { "one", "auto", IRIS_LAYOUT_WORKERS, IRIS_DEQUE_SPLIT, OWN, "distance+one" },
+  { "random+one", "auto", IRIS_LAYOUT_WORKERS, IRIS_DEQUE_SPLIT, OWN, "random+one" },
+  { "half", "auto", IRIS_LAYOUT_WORKERS, IRIS_DEQUE_SPLIT, OWN, "distance+half" },
+  { "nothing", "auto", IRIS_LAYOUT_WORKERS, IRIS_DEQUE_SPLIT, OWN, "distance+nothing" },
+  { "mailboxes", "auto", IRIS_LAYOUT_AFFINITY, IRIS_DEQUE_SPLIT, OWN, "distance" },
+  { "shared", "auto", IRIS_LAYOUT_SHARED, IRIS_DEQUE_LOCKED, OWN, "distance" },
   { NULL },
 };
+
+/* NULL if there is none of that name. */
+const SimPolicy *
+sim_policy_find (const char *name)
+{
+  for (const SimPolicy *policy = sim_policies; policy->name != NULL; policy++)
+    if (g_str_equal (policy->name, name))
+      return policy;
+
+  return NULL;
+}
 
 /* About @each items a worker. */
 SimLoadSpec

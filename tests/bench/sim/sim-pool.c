@@ -205,9 +205,11 @@ gpointer
 sim_thread_join (GThread *thread)
 {
   const SimFiber *fiber = (const SimFiber *) thread;
+  SimFiber *self = sim_engine.current;
 
   while (!fiber->has_ended)
     sim_wait (fiber, UINT64_MAX);
+  self->now = MAX (self->now, fiber->now + sim_engine.cost[SIM_COST_end]);
 
   return NULL;
 }

@@ -40,9 +40,11 @@ const char *sim_level_name (SimLevel level);
   _ (sleep, "falling asleep on a futex")                                     \
   _ (wake_call, "waking another thread, for the waker")                      \
   _ (wake, "from being woken to running")                                    \
+  _ (heavy_alone, "membarrier(), with no other processor at work")           \
   _ (heavy, "membarrier(), with another processor at work")                  \
   _ (heavy_each, "and for each further one")                                 \
   _ (interrupt, "membarrier(), for each that is interrupted")                \
+  _ (end, "from the end of a thread to the end of the wait for it")          \
   _ (read_core, "data from a core's own cache, bytes a nanosecond")          \
   _ (read_cache, "data from the shared cache")                               \
   _ (read_other, "data that another processor on the shared cache wrote")    \
@@ -59,9 +61,11 @@ typedef enum
 typedef struct
 {
   gdouble values[SIM_N_COSTS];
+  gboolean is_measured[SIM_N_COSTS]; /* FALSE: an assumption */
 } SimCosts;
 
 void sim_costs_init (SimCosts *self);
+void sim_costs_set (SimCosts *self, SimCost cost, gdouble measured);
 gboolean sim_costs_load (SimCosts *self, const char *file, GError **error);
 gboolean sim_costs_save (const SimCosts *self, const char *file, GError **error);
 gboolean sim_costs_measure (SimCosts *self, GError **error);
@@ -133,7 +137,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (SimLoad, sim_load_free)
 typedef struct
 {
   const char *name;
-  const char *places; /* level of the topology */
+  const char *places; /* level of the topology; "auto": as the library chooses */
   IrisLayout layout;
   IrisDequeKind deque;
   IrisDeal deal;
@@ -142,6 +146,7 @@ typedef struct
 
 /* The first is the library's own choice; the last has no name. */
 extern const SimPolicy sim_policies[];
+const SimPolicy *sim_policy_find (const char *name);
 /* About @each items for each worker. */
 SimLoadSpec sim_load_for (SimLoadKind kind, guint n_workers, guint each);
 
@@ -177,6 +182,9 @@ typedef struct
 /* One run at a time in a process. */
 gboolean sim_run (const SimSetup *setup, SimLoad *load, SimOutcome *outcome, GError **error);
 /* The same load on a real scheduler; its counts are the steals alone, all of one level. */
+/* Ahead of other programs, if that is allowed; returns what it was before. */
+int sim_real_hurry (void);
+void sim_real_slow_down (int before);
 void sim_real_touch (gdouble *numbers, gsize n, gboolean writes);
 gboolean sim_run_really (const SimPolicy *policy,
                          guint n_workers,
