@@ -5,7 +5,7 @@
  * there is work for it, and shutting down ends.
  *
  * PLANT_NO_RECHECK and PLANT_NO_SECOND_LOOK hide the work from a worker that is about to sleep, and
- * from one that leaves searching.
+ * from one that leaves searching. PLANT_NO_STRICT hides strict work from both.
  *
  * The places are a double, and to make a thread is to let one of the scenario's threads be that
  * worker (worker-pool-threads.h, worker-pool-works.h).
@@ -55,7 +55,13 @@ static IrisWork (*shown_work) (IrisWorkerPool *, IrisWorker *);
 static IrisWork
 has_work (IrisWorkerPool *self, IrisWorker *worker)
 {
-  return is_hidden (worker) ? IRIS_WORK_NONE : shown_work (self, worker);
+  IrisWork work = is_hidden (worker) ? IRIS_WORK_NONE : shown_work (self, worker);
+
+#ifdef PLANT_NO_STRICT
+  work &= ~(IrisWork) IRIS_WORK_STRICT;
+#endif
+
+  return work;
 }
 
 static void
@@ -210,6 +216,25 @@ setup_strict (void)
   add (1, true, NOTHING, NOTHING);
 }
 
+/* The strict item that is needed lies, in private, on the strict deque of the worker that waits for
+ * it; the other worker of the place has it from there. */
+static void
+setup_strict_from_inside (void)
+{
+  setup_pool (1, 2, IRIS_LAYOUT_WORKERS, IRIS_DEQUE_SPLIT);
+  add (IRIS_PLACE_ANY, false, 1, 1);
+  add (0, true, NOTHING, NOTHING);
+}
+
+/* Any worker of the place runs it, and all end. */
+static void
+setup_strict_split (void)
+{
+  setup_pool (1, 2, IRIS_LAYOUT_WORKERS, IRIS_DEQUE_SPLIT);
+  add (IRIS_PLACE_ANY, false, 1, NOTHING);
+  add (0, true, NOTHING, NOTHING);
+}
+
 /* The item from inside lies in a proxy, in the affinity queue there and on the deque here. */
 static void
 setup_affinity (void)
@@ -337,6 +362,11 @@ static const ExploreScenario scenarios[] = {
   { "worker-pool/chain", 3, setup_chain, outside_queues_two, check, .may_sleep = true,
     .fails = "is lost", SMALL },
 };
+#elif defined(PLANT_NO_STRICT)
+static const ExploreScenario scenarios[] = {
+  { "worker-pool/strict-from-inside", 3, setup_strict_from_inside, outside_queues_one, check,
+    .may_sleep = true, .fails = "is lost", SMALL },
+};
 #else
 static const ExploreScenario scenarios[] = {
   { "worker-pool/one-worker", 2, setup_one_worker, one_worker, check, .delays = 1, .together = 3 },
@@ -349,6 +379,9 @@ static const ExploreScenario scenarios[] = {
   { "worker-pool/shared", 3, setup_shared, outside_queues_one, check, .may_sleep = true, SMALL },
   { "worker-pool/split", 3, setup_split, outside_shuts_down, check, TINY },
   { "worker-pool/strict", 3, setup_strict, outside_queues_one, check, .may_sleep = true, SMALL },
+  { "worker-pool/strict-from-inside", 3, setup_strict_from_inside, outside_queues_one, check,
+    .may_sleep = true, SMALL },
+  { "worker-pool/strict-split", 3, setup_strict_split, outside_shuts_down, check, TINY },
   { "worker-pool/affinity", 3, setup_affinity, outside_queues_one, check, .may_sleep = true,
     SMALL },
   { "worker-pool/mailboxes", 3, setup_mailboxes, outside_queues_one, check, .may_sleep = true,
