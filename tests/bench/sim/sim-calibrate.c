@@ -310,8 +310,9 @@ count_speed (Shared *self, gboolean interrupts, guint *n_calls)
 }
 
 /* With a thread at work on the other processor, which the kernel interrupts only while it runs: a
- * try in which it did not would be the quickest, so these are medians. */
-static void
+ * try in which it did not would be the quickest, so these are medians. FALSE: it never ran beside
+ * this one. */
+static gboolean
 measure_heavy (gdouble *heavy, gdouble *interrupt)
 {
   Shared shared = { 0 };
@@ -321,8 +322,9 @@ measure_heavy (gdouble *heavy, gdouble *interrupt)
   g_autoptr (GArray) speeds = g_array_new (FALSE, FALSE, sizeof (gdouble));
   cpu_set_t before;
 
-  bind_to (0, &before);
+  /* It would inherit what this one is bound to. */
   thread = g_thread_new ("spin", spin, &shared);
+  bind_to (0, &before);
   while (atomic_load_explicit (&shared.turn, memory_order_relaxed) == 0)
     sched_yield ();
   for (guint i = 0; i < TRIES; i++)
@@ -340,9 +342,13 @@ measure_heavy (gdouble *heavy, gdouble *interrupt)
   atomic_store_explicit (&shared.stop, true, memory_order_relaxed);
   g_thread_join (g_steal_pointer (&thread));
   sched_setaffinity (0, sizeof before, &before);
+  if (speeds->len == 0 || free_speeds->len == 0)
+    return FALSE;
   *heavy = bench_quantile (calls, 0.5);
   *interrupt = *heavy * (1 - bench_quantile (speeds, 0.5) / bench_quantile (free_speeds, 0.5));
   *interrupt = CLAMP (*interrupt, 0, *heavy);
+
+  return TRUE;
 }
 
 static gpointer
@@ -487,9 +493,11 @@ measure_two (SimCosts *self)
 
   sim_costs_set (self, SIM_COST_line_cache, measure_line ());
   sim_costs_set (self, SIM_COST_read_other, measure_other () * self->values[SIM_COST_writes]);
-  measure_heavy (&heavy, &interrupt);
-  sim_costs_set (self, SIM_COST_heavy, heavy);
-  sim_costs_set (self, SIM_COST_interrupt, interrupt);
+  if (measure_heavy (&heavy, &interrupt))
+    {
+      sim_costs_set (self, SIM_COST_heavy, heavy);
+      sim_costs_set (self, SIM_COST_interrupt, interrupt);
+    }
   measure_wake (&call, &wake);
   sim_costs_set (self, SIM_COST_wake_call, call);
   sim_costs_set (self, SIM_COST_wake, wake);
