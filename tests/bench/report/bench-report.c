@@ -65,6 +65,9 @@ describe_comparison (const BenchSeries *series)
 {
   gdouble value = bench_series_compared (series).median;
 
+  /* What it is compared with was nothing. */
+  if (!isfinite (value))
+    return g_strdup ("");
   switch (series->relation)
     {
     case BENCH_FACTOR:
