@@ -174,91 +174,10 @@ sim_access (const void *address, size_t size, SimAccess how)
     sim_give_way ();
 }
 
-/* --- what the compiler calls in front of a plain access -----------------------------------------
- */
-
-#define PLAIN_ACCESS(name, size, how) \
-  void name (void *address);          \
-                                      \
-  void name (void *address) { sim_access (address, size, how); }
-
-PLAIN_ACCESS (__tsan_read1, 1, SIM_READ)
-PLAIN_ACCESS (__tsan_read2, 2, SIM_READ)
-PLAIN_ACCESS (__tsan_read4, 4, SIM_READ)
-PLAIN_ACCESS (__tsan_read8, 8, SIM_READ)
-PLAIN_ACCESS (__tsan_read16, 16, SIM_READ)
-PLAIN_ACCESS (__tsan_write1, 1, SIM_STORE)
-PLAIN_ACCESS (__tsan_write2, 2, SIM_STORE)
-PLAIN_ACCESS (__tsan_write4, 4, SIM_STORE)
-PLAIN_ACCESS (__tsan_write8, 8, SIM_STORE)
-PLAIN_ACCESS (__tsan_write16, 16, SIM_STORE)
-PLAIN_ACCESS (__tsan_unaligned_read2, 2, SIM_READ)
-PLAIN_ACCESS (__tsan_unaligned_read4, 4, SIM_READ)
-PLAIN_ACCESS (__tsan_unaligned_read8, 8, SIM_READ)
-PLAIN_ACCESS (__tsan_unaligned_read16, 16, SIM_READ)
-PLAIN_ACCESS (__tsan_unaligned_write2, 2, SIM_STORE)
-PLAIN_ACCESS (__tsan_unaligned_write4, 4, SIM_STORE)
-PLAIN_ACCESS (__tsan_unaligned_write8, 8, SIM_STORE)
-PLAIN_ACCESS (__tsan_unaligned_write16, 16, SIM_STORE)
-
-void __tsan_init (void);
-void __tsan_func_entry (void *caller);
-void __tsan_func_exit (void *ignored);
-void __tsan_read_range (void *address, long size);
-void __tsan_write_range (void *address, long size);
-void *__tsan_memcpy (void *to, const void *from, size_t size);
-void *__tsan_memset (void *to, int byte, size_t size);
-void *__tsan_memmove (void *to, const void *from, size_t size);
-
-void
-__tsan_init (void)
+static inline void
+plain_access (const void *address, size_t size, bool writes, const void *where)
 {
+  sim_access (address, size, writes ? SIM_STORE : SIM_READ);
 }
 
-void
-__tsan_func_entry (void *caller)
-{
-}
-
-void
-__tsan_func_exit (void *ignored)
-{
-}
-
-void
-__tsan_read_range (void *address, long size)
-{
-  sim_access (address, (size_t) size, SIM_READ);
-}
-
-void
-__tsan_write_range (void *address, long size)
-{
-  sim_access (address, (size_t) size, SIM_STORE);
-}
-
-void *
-__tsan_memcpy (void *to, const void *from, size_t size)
-{
-  sim_access (from, size, SIM_READ);
-  sim_access (to, size, SIM_STORE);
-
-  return memcpy (to, from, size);
-}
-
-void *
-__tsan_memmove (void *to, const void *from, size_t size)
-{
-  sim_access (from, size, SIM_READ);
-  sim_access (to, size, SIM_STORE);
-
-  return memmove (to, from, size);
-}
-
-void *
-__tsan_memset (void *to, int byte, size_t size)
-{
-  sim_access (to, size, SIM_STORE);
-
-  return memset (to, byte, size);
-}
+#include "explore-plain-accesses.h"

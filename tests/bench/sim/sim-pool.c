@@ -41,19 +41,9 @@ sim_clock_gettime (clockid_t clock, struct timespec *now)
 
 #include "tests/bench/sim/sim-data-private.h"
 
+#include "worker-pool-absent.h"
+
 /* --- what is not simulated -------------------------------------------------------------------- */
-
-unsigned iris_debug_keys;
-
-void
-iris_debug_init (void)
-{
-}
-
-void
-iris_debug_print (const char *format, ...)
-{
-}
 
 /* None is given back: workers stay until a run ends. */
 
@@ -69,49 +59,6 @@ iris_thread_slot_acquire (void)
   iris_thread_slot_plus_one = slot + 1;
 
   return slot;
-}
-
-IrisForkStack *
-iris_place_queues_get_forks (IrisWorkerPool *pool, IrisWorker *self)
-{
-  return NULL;
-}
-
-IrisItem *
-iris_place_queues_steal_fork (IrisWorkerPool *pool, IrisWorker *self)
-{
-  return NULL;
-}
-
-bool
-iris_place_queues_has_forks (IrisWorkerPool *pool)
-{
-  return false;
-}
-
-void
-iris_fork_stack_clear (IrisForkStack *self)
-{
-}
-
-void
-iris_contention_start (IrisContention *self)
-{
-}
-
-void
-iris_contention_stop (IrisContention *self)
-{
-}
-
-void
-iris_contention_free (IrisContention *self)
-{
-}
-
-void
-iris_contention_rouse (IrisContention *self)
-{
 }
 
 IrisStats *
@@ -160,18 +107,6 @@ guint64
 iris_place_get_cache_size (const IrisPlace *self)
 {
   return places_now->cache_size;
-}
-
-gboolean
-iris_place_is_bound (const IrisPlace *self)
-{
-  return FALSE;
-}
-
-gboolean
-iris_place_bind_current_thread (const IrisPlace *self, guint index, GError **error)
-{
-  return TRUE;
 }
 
 /* --- threads ---------------------------------------------------------------------------------- */
