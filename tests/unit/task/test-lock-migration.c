@@ -324,8 +324,9 @@ hold_in_turn (gpointer data)
 
       iris_lock_acquire (self->lock);
       counter++;
-      /* Held until another one stands in line: it will sleep. */
-      while (i % 16 == 0 && g_atomic_int_get (&n_active) > 1
+      /* Held until another one waits: it will sleep. No newcomer is to be waited for where all the
+       * others are in the line already, which is the holder's to read. */
+      while (i % 16 == 0 && g_atomic_int_get (&n_active) > 1 && self->lock->core.first == NULL
              && atomic_load (&self->lock->core.word) == IRIS_LOCK_HELD)
         sched_yield ();
       seen = affinity_of (0);
