@@ -11,21 +11,31 @@
 
 #include "daemon/base/irisd-error.h"
 #include "daemon/base/irisd-readiness.h"
+#include "daemon/config/irisd-config-diff.h"
 #include "daemon/config/irisd-places.h"
 #include "daemon/exec/command/irisd-command-runner.h"
 #include "daemon/exec/command/irisd-command-slots.h"
+#include "daemon/exec/command/irisd-hooks.h"
 #include "daemon/exec/irisd-place-control.h"
 #include "daemon/exec/irisd-plugin.h"
+#include "daemon/exec/irisd-tracer.h"
 #include "daemon/exec/worker/irisd-worker-processes.h"
 #include "daemon/gateway/irisd-gateway.h"
+#include "daemon/gateway/irisd-queue-requests.h"
+#include "daemon/gateway/irisd-settings-requests.h"
+#include "daemon/items/irisd-permit.h"
+#include "daemon/items/irisd-spans.h"
 #include "daemon/net/irisd-accept.h"
+#include "daemon/net/irisd-activation.h"
 #include "daemon/net/irisd-socket.h"
+#include "daemon/net/irisd-unfinished-messages.h"
 #include "daemon/net/irisd-zap-handler.h"
 
 #include <errno.h>
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -38,6 +48,9 @@
 /* From the end of a burst until memory is given back; the last messages are freed meanwhile. */
 #define TRIM_AFTER_US G_USEC_PER_SEC
 
+/* What ending takes beside waiting. */
+#define ENDING_MS 10000
+
 /* Descriptors that the threads open when they start. */
 #define MORE_DESCRIPTORS 8
 
@@ -46,13 +59,17 @@ struct _IrisdDaemon
   IrisdCore core; /* first, because of its members' alignment */
   IrisdRuntimeDir *dir;
   IrisdRuntimeDir *journal_dir;
+  IrisdActivation activation;
   void *context;
   IrisdZapHandler *zap_handler;
   void **sockets; /* the front's, then the places'; the gateways' once those are started */
   char *front_endpoint;
   char *front_tcp_endpoint;
   int signal_fd;
-  gint64 trim_us; /* when memory is given back; 0: not at all */
+  IrisdReadFunc read; /* NULL, or reads the configuration again */
+  gpointer read_data;
+  gint64 trim_us;    /* when memory is given back; 0: not at all */
+  gint64 give_up_us; /* until when items that run are waited for; 0: without a limit */
 };
 
 /* Signals that end irisd; those that would end it at once if it did not wait for them. */
@@ -118,6 +135,7 @@ open_dir (IrisdDaemon *self, GError **error)
       g_set_error_literal (error, IRISD_ERROR, IRISD_ERROR_USAGE, local->message);
       return FALSE;
     }
+  self->core.trace_salt = irisd_trace_context_make_salt (path);
   self->dir = irisd_runtime_dir_open (path, "--dir",
                                       irisd_access_is_shared (&self->core.config->access), error);
   return self->dir != NULL;
@@ -160,6 +178,14 @@ listen_on_tcp (IrisdDaemon *self, GError **error)
   IrisdCore *core = &self->core;
   if (core->config->tcp_host == NULL)
     return TRUE;
+  /* Listeners take the options of the moment when they are bound: those of ipc have no keys. */
+  g_autofree char *secret = NULL;
+  if (core->config->server_key != NULL
+      && (secret = irisd_keys_load_secret (core->config->server_key, error)) == NULL)
+    return FALSE;
+  for (guint i = 0; secret != NULL && i <= core->n_places; i++)
+    if (!irisd_socket_use_curve (self->sockets[i], secret, error))
+      return FALSE;
   g_auto (GStrv) endpoints = irisd_socket_bind_tcp (
       self->sockets, core->n_places + 1, core->config->tcp_host, core->config->tcp_port, error);
   if (endpoints == NULL)
@@ -170,6 +196,22 @@ listen_on_tcp (IrisdDaemon *self, GError **error)
   return TRUE;
 }
 
+/* A socket of the service manager is the front door in place of irisd's own if it has its name, and
+ * else another way to it. */
+static gboolean
+bind_ipc (IrisdDaemon *self, guint i, GError **error)
+{
+  const IrisdCore *core = &self->core;
+  const IrisdActivation *passed = &self->activation;
+  const char *endpoint = i == 0 ? self->front_endpoint : core->infos[i - 1].ipc_endpoint;
+  gboolean is_passed = i == 0 && passed->fd >= 0;
+  if (is_passed && !irisd_socket_bind_fd (self->sockets[i], passed->fd, passed->endpoint, error))
+    return FALSE;
+  return (is_passed && strcmp (passed->endpoint, endpoint) == 0)
+         || irisd_socket_bind_ipc (self->sockets[i], self->dir, endpoint,
+                                   irisd_access_is_shared (&core->config->access), error);
+}
+
 static gboolean
 open_sockets (IrisdDaemon *self, GError **error)
 {
@@ -178,20 +220,17 @@ open_sockets (IrisdDaemon *self, GError **error)
   self->context = zmq_ctx_new ();
   zmq_ctx_set (self->context, ZMQ_IO_THREADS,
                CLAMP (n / GATEWAYS_PER_IO_THREAD, 1, MAX_IO_THREADS));
-  self->zap_handler = irisd_zap_handler_new (self->context, &core->config->access,
-                                             &core->config->limits, error);
+  self->zap_handler = irisd_zap_handler_new (self->context, &core->settings, n, error);
   if (self->zap_handler == NULL)
     return FALSE;
   core->pending_connections = irisd_zap_handler_get_pending_connections (self->zap_handler);
   self->sockets = g_new0 (void *, n);
   for (guint i = 0; i < n; i++)
     {
-      const char *endpoint = i == 0 ? self->front_endpoint : core->infos[i - 1].ipc_endpoint;
       self->sockets[i] = irisd_socket_new (self->context, &core->config->limits, error);
       if (self->sockets[i] == NULL
           || !irisd_zap_handler_watch (self->zap_handler, self->sockets[i], error)
-          || !irisd_socket_bind_ipc (self->sockets[i], self->dir, endpoint,
-                                     irisd_access_is_shared (&core->config->access), error))
+          || !bind_ipc (self, i, error))
         return FALSE;
     }
   return listen_on_tcp (self, error);
@@ -285,16 +324,39 @@ find_run (guint64 item, pid_t *stuck, gpointer user_data)
   return attempt != NULL;
 }
 
+/* Services with a group in the configuration that irisd does not run itself are known for good. */
+static void
+expect_configured (IrisdCore *core, GHashTable *service_rules)
+{
+  GHashTableIter iter;
+  gpointer name;
+  g_hash_table_iter_init (&iter, service_rules);
+  while (g_hash_table_iter_next (&iter, &name, NULL))
+    {
+      const IrisWireString service = { name, strlen (name) };
+      if (irisd_services_lookup (core->services, &service) == NULL)
+        irisd_worker_processes_expect (core->worker_processes, IRISD_SPACE_SHARED, name, TRUE);
+    }
+}
+
+static void
+load_record (const IrisdNamedRecord *record, gpointer user_data)
+{
+  IrisdCore *core = user_data;
+  irisd_gateway_load_record (core->gateways[core->n_gateways - 1], record);
+}
+
 static gboolean
 recover (IrisdDaemon *self, GError **error)
 {
   IrisdCore *core = &self->core;
-  /* First, because these are known for good, unlike services of recovered items. */
-  irisd_worker_processes_expect_configured (core->worker_processes);
+  /* First, because services of recovered items are not known for good. */
+  expect_configured (core, core->config->service_rules);
   if (core->journal != NULL)
     {
       irisd_journal_blame (core->journal, find_run, core->attempts);
-      if (!irisd_journal_recover (core->journal, run_again, core, error))
+      if (!irisd_journal_recover (core->journal, run_again, core, error)
+          || !irisd_journal_load_records (core->journal, load_record, core, error))
         return FALSE;
       atomic_init (&core->next_item, irisd_journal_get_next_item (core->journal));
     }
@@ -303,25 +365,65 @@ recover (IrisdDaemon *self, GError **error)
   return TRUE;
 }
 
+/* With room for as many spare workers as there are workers. */
+static void
+make_worker_states (IrisdCore *core)
+{
+  for (guint id = 0; id < core->n_places; id++)
+    core->n_workers += 2 * iris_place_get_n_workers (core->infos[id].place);
+  core->workers = g_aligned_alloc0 (core->n_workers, sizeof *core->workers,
+                                    _Alignof(IrisdWorkerState));
+}
+
 static void
 start_threads (IrisdDaemon *self)
 {
   IrisdCore *core = &self->core;
   core->slots = irisd_command_slots_new (core);
+  core->hooks = irisd_hooks_new (core->config->limits.hook_ms);
   core->scheduler = irisd_places_new_scheduler (core->config, core->places);
   core->placed = core->config->scheduler == IRISD_SCHEDULER_PLACES;
+  make_worker_states (core);
   core->place_control = irisd_place_control_new (core);
+  core->tracer = irisd_tracer_new (core);
   core->started_us = g_get_monotonic_time ();
+  core->started_ms = (guint64) g_get_real_time () / 1000;
   if (core->config->paused)
     irisd_log (IRISD_LOG_INFO,
                "started paused: items are taken and none is run until irisctl drain all "
                "--resume");
   if (core->journal != NULL)
-    irisd_journal_start (core->journal);
+    {
+      irisd_journal_start (core->journal);
+      irisd_gateway_start_schedules (core->gateways[core->n_gateways - 1]);
+    }
+  irisd_queue_requests_open (core);
   irisd_zap_handler_start (self->zap_handler);
   for (guint i = 0; i < core->n_gateways; i++)
     irisd_gateway_start (core->gateways[i]);
   g_clear_pointer (&self->sockets, g_free);
+}
+
+/* What needs nothing of the system. */
+static void
+init_core (IrisdCore *core, const IrisdConfig *config)
+{
+  core->wake_fd = core->main_mailbox.fd = -1;
+  core->config = config;
+  core->wire_limits = irisd_limits_get_wire (&config->limits);
+  irisd_running_init (&core->running);
+  irisd_name_slots_init (&core->service_names);
+  core->spans = irisd_spans_new ();
+  irisd_fair_rules_init (&core->rules, &config->client_rule, config->service_rules);
+  irisd_key_use_init (&core->key_use);
+  irisd_concurrency_limit_init (&core->concurrency_limit, &config->client_rule,
+                                config->service_rules, (gint64) config->limits.aging_ms * 1000);
+  irisd_named_queues_init (&core->queues);
+  pthread_mutex_init (&core->dependencies_lock, NULL);
+  irisd_dependency_graph_init (&core->dependencies, (guint) config->limits.remembered_items);
+  irisd_placement_history_init (&core->placement_history, (guint) config->limits.remembered_places,
+                                (guint) config->limits.remembered_paths);
+  atomic_init (&core->next_item, 1);
 }
 
 /**
@@ -336,24 +438,24 @@ irisd_daemon_new (const IrisdConfig *config, GError **error)
 {
   g_autoptr (IrisdDaemon) self = g_aligned_alloc0 (1, sizeof *self, 64);
   IrisdCore *core = &self->core;
-  self->signal_fd = core->wake_fd = -1;
-  core->config = config;
-  core->wire_limits = irisd_limits_get_wire (&config->limits);
-  irisd_running_init (&core->running);
-  irisd_fair_rules_init (&core->rules, &config->client_rule, config->service_rules);
-  irisd_concurrency_limit_init (&core->concurrency_limit, &config->client_rule,
-                                config->service_rules, (gint64) config->limits.aging_ms * 1000);
-  pthread_mutex_init (&core->dependencies_lock, NULL);
-  irisd_dependency_graph_init (&core->dependencies, (guint) config->limits.remembered_items);
-  irisd_placement_history_init (&core->placement_history, (guint) config->limits.remembered_places,
-                                (guint) config->limits.remembered_paths);
-  atomic_init (&core->next_item, 1);
+  self->signal_fd = -1;
+  init_core (core, config);
   raise_file_limit (core);
+  if (!irisd_mailbox_init (&core->main_mailbox, error))
+    return NULL;
 
-  core->places = irisd_places_new (config, error);
-  if (core->places == NULL || !open_descriptors (self, error) || !open_dir (self, error))
+  /* The settings in force are a configuration of their own. */
+  g_autoptr (IrisdConfigDiff) first = irisd_config_diff_new (config, config, error);
+  core->places = first != NULL ? irisd_places_new (config, error) : NULL;
+  if (core->places != NULL)
+    irisd_settings_init (&core->settings, g_steal_pointer (&first->config),
+                         iris_places_get_n_places (core->places) + 2);
+  if (core->places == NULL || !irisd_activation_take (&self->activation, error)
+      || !open_descriptors (self, error) || !open_dir (self, error))
     return NULL;
   describe_places (self);
+  irisd_watchdog_init (&core->watchdog, core->n_places + 1, irisd_watchdog_get_wanted_us (),
+                       g_get_monotonic_time ());
   core->services = irisd_services_new_builtin ();
   irisd_services_add (core->services, &irisd_service_command);
   core->worker_processes = irisd_worker_processes_new (core);
@@ -378,6 +480,7 @@ free_places (IrisdCore *core)
     }
   g_free (core->infos);
   g_aligned_free (core->counters);
+  g_aligned_free (core->workers);
   g_aligned_free (core->gates);
   g_clear_object (&core->places);
 }
@@ -392,8 +495,13 @@ irisd_daemon_free (IrisdDaemon *self)
    * completion.
    */
   irisd_command_runner_free (core->commands);
+  irisd_hooks_free (core->hooks);
+  if (core->tracer != NULL)
+    irisd_tracer_stop (core->tracer);
   if (core->journal != NULL)
     irisd_journal_stop (core->journal);
+  irisd_settings_requests_drop (irisd_mailbox_take (&core->main_mailbox));
+  irisd_mailbox_clear (&core->main_mailbox);
   for (guint i = 0; i < core->n_gateways; i++)
     irisd_gateway_free (core->gateways[i]);
   irisd_journal_free (core->journal);
@@ -408,6 +516,7 @@ irisd_daemon_free (IrisdDaemon *self)
       ;
   g_clear_object (&core->scheduler);
   irisd_place_control_free (core->place_control);
+  irisd_tracer_free (core->tracer);
   irisd_command_slots_free (core->slots);
   g_clear_pointer (&core->services, irisd_services_free);
   irisd_plugins_free (core->plugins);
@@ -415,12 +524,20 @@ irisd_daemon_free (IrisdDaemon *self)
   irisd_cgroups_free (core->cgroups);
   g_clear_pointer (&self->dir, irisd_runtime_dir_close);
   g_clear_pointer (&self->journal_dir, irisd_runtime_dir_close);
+  if (core->places != NULL)
+    irisd_settings_clear (&core->settings);
   free_places (core);
+  irisd_watchdog_clear (&core->watchdog);
+  irisd_activation_clear (&self->activation);
   irisd_running_clear (&core->running);
+  irisd_name_slots_clear (&core->service_names);
+  irisd_spans_free (core->spans);
   irisd_dependency_graph_clear (&core->dependencies);
   irisd_placement_history_clear (&core->placement_history);
   irisd_fair_rules_clear (&core->rules);
+  irisd_key_use_clear (&core->key_use);
   irisd_concurrency_limit_clear (&core->concurrency_limit);
+  irisd_named_queues_clear (&core->queues);
   pthread_mutex_destroy (&core->dependencies_lock);
   g_free (self->front_endpoint);
   g_free (self->front_tcp_endpoint);
@@ -432,13 +549,25 @@ irisd_daemon_free (IrisdDaemon *self)
   g_aligned_free (self);
 }
 
+/* @read reads the configuration for a reload; until this is called a reload is an error. */
+void
+irisd_daemon_set_read (IrisdDaemon *self, IrisdReadFunc read, gpointer user_data)
+{
+  self->read = read;
+  self->read_data = user_data;
+}
+
 /* Returns the front's endpoints, with a space between them. */
 char *
 irisd_daemon_get_endpoints (IrisdDaemon *self)
 {
-  return self->front_tcp_endpoint == NULL
-             ? g_strdup (self->front_endpoint)
-             : g_strjoin (" ", self->front_endpoint, self->front_tcp_endpoint, NULL);
+  const char *passed = self->activation.endpoint;
+  g_autoptr (GString) text = g_string_new (self->front_endpoint);
+  if (self->front_tcp_endpoint != NULL)
+    g_string_append_printf (text, " %s", self->front_tcp_endpoint);
+  if (passed != NULL && strcmp (passed, self->front_endpoint) != 0)
+    g_string_append_printf (text, " %s", passed);
+  return g_string_free (g_steal_pointer (&text), FALSE);
 }
 
 static void
@@ -449,11 +578,53 @@ enter_phase (IrisdDaemon *self, IrisdPhase phase, guint64 grace_ms)
     irisd_gateway_wake (self->core.gateways[i]);
 }
 
+/* Until memory is given back, the watchdog looks, or items are waited for no longer. */
 static int
-get_trim_timeout (IrisdDaemon *self)
+get_timeout (IrisdDaemon *self)
 {
-  gint64 left_us = self->trim_us - g_get_monotonic_time ();
-  return self->trim_us == 0 ? -1 : (int) CLAMP (left_us / 1000 + 1, 0, G_MAXINT);
+  const IrisdWatchdog *watchdog = &self->core.watchdog;
+  gint64 next_us = self->trim_us > 0 ? self->trim_us : G_MAXINT64;
+  if (self->give_up_us > 0)
+    next_us = MIN (next_us, self->give_up_us);
+  if (watchdog->period_us > 0)
+    next_us = MIN (next_us, watchdog->due_us);
+  gint64 left_us = next_us - g_get_monotonic_time ();
+  return next_us == G_MAXINT64 ? -1 : (int) CLAMP (left_us / 1000 + 1, 0, G_MAXINT);
+}
+
+/* @state: (nullable): what else to tell the service manager. */
+static void
+tell_status (IrisdDaemon *self, const char *state)
+{
+  IrisdCore *core = &self->core;
+  irisd_notify_status (state, "%s; places: %u, items that have not ended: %" G_GUINT64_FORMAT,
+                       irisd_core_get_phase (core) == IRISD_PHASE_SERVING ? "Serving" : "Draining",
+                       core->n_places, irisd_core_get_items (core));
+}
+
+/* Tells the service manager that irisd is alive, if all gateways make progress. */
+static void
+feed_watchdog (IrisdDaemon *self)
+{
+  static IrisdLogSite site;
+  IrisdCore *core = &self->core;
+  guint stuck = 0;
+  switch (irisd_watchdog_look (&core->watchdog, g_get_monotonic_time (), &stuck))
+    {
+    case IRISD_WATCHDOG_EARLY:
+      break;
+    case IRISD_WATCHDOG_ALIVE:
+      tell_status (self, "WATCHDOG=1");
+      for (guint i = 0; i < core->n_gateways; i++)
+        irisd_gateway_wake (core->gateways[i]);
+      break;
+    case IRISD_WATCHDOG_STUCK:
+      irisd_log_each_minute (&site, IRISD_LOG_ERROR,
+                             "the gateway of %s makes no progress; the service manager ends irisd "
+                             "if that lasts (WatchdogSec=)",
+                             stuck == core->n_places ? "the front door" : core->infos[stuck].name);
+      break;
+    }
 }
 
 /* Once, a while after a burst: the C library holds freed memory, in an arena for each thread, and
@@ -472,6 +643,100 @@ give_memory_back (IrisdDaemon *self)
 #endif
 }
 
+/* What has a copy of a setting gets the new one; the gateways and the ZAP handler read theirs at
+ * their next turn. Takes @config. */
+static void
+apply_settings (IrisdDaemon *self, IrisdConfig *config)
+{
+  IrisdCore *core = &self->core;
+  irisd_settings_publish (&core->settings, config);
+  irisd_log_set_level (config->log_level);
+  irisd_pending_connections_set_limits (core->pending_connections, &config->limits);
+  irisd_unfinished_set_limits (&config->limits);
+  expect_configured (core, config->service_rules);
+  irisd_fair_rules_change (&core->rules, &config->client_rule, config->service_rules);
+  irisd_permit_give (irisd_concurrency_limit_change (&core->concurrency_limit, &config->client_rule,
+                                                     config->service_rules));
+  for (guint i = 0; i < core->n_gateways; i++)
+    irisd_gateway_wake (core->gateways[i]);
+  irisd_zap_handler_wake (self->zap_handler);
+}
+
+static void
+log_lines (const GPtrArray *lines, IrisdLogLevel level)
+{
+  for (guint i = 0; i < lines->len; i++)
+    irisd_log (level, "%s", (const char *) g_ptr_array_index (lines, i));
+}
+
+/* Reads the configuration again and applies what can be changed of it: all of that, or nothing if
+ * there is a mistake. Returns what it did. */
+static IrisdConfigDiff *
+reload_settings (IrisdDaemon *self, GError **error)
+{
+  g_autoptr (IrisdConfig) fresh = NULL;
+  if (self->read != NULL)
+    fresh = self->read (self->read_data, error);
+  else
+    irisd_fail (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+                "this irisd was started without configuration files");
+  if (fresh == NULL)
+    return NULL;
+  const IrisdConfig *now = irisd_core_get_settings (&self->core);
+  IrisdConfigDiff *diff = irisd_config_diff_new (now, fresh, error);
+  if (diff == NULL)
+    return NULL;
+  /* In the more talkative of the two levels. */
+  irisd_log_set_level (MAX (now->log_level, diff->config->log_level));
+  log_lines (diff->changed, IRISD_LOG_INFO);
+  log_lines (diff->kept, IRISD_LOG_WARNING);
+  irisd_log (IRISD_LOG_INFO, "read the configuration again: %u settings changed, %u did not",
+             diff->changed->len, diff->kept->len);
+  apply_settings (self, g_steal_pointer (&diff->config));
+  return diff;
+}
+
+static void
+add_lines (GString *text, const GPtrArray *lines)
+{
+  for (guint i = 0; i < lines->len; i++)
+    g_string_append_printf (text, "%s%s", text->len > 0 ? "\n" : "",
+                            (const char *) g_ptr_array_index (lines, i));
+}
+
+/* For a signal, or for @requests, a list of RELOADs, which are answered. */
+static void
+reload (IrisdDaemon *self, IrisdMessage *requests)
+{
+  g_autoptr (GError) error = NULL;
+  irisd_notify_reloading ();
+  g_autoptr (IrisdConfigDiff) diff = reload_settings (self, &error);
+  if (diff == NULL)
+    irisd_log (IRISD_LOG_ERROR, "the configuration stays as it was: %s", error->message);
+  tell_status (self, "READY=1");
+  g_autoptr (GString) text = g_string_new (NULL);
+  if (diff != NULL)
+    {
+      add_lines (text, diff->changed);
+      add_lines (text, diff->kept);
+    }
+  while (requests != NULL)
+    {
+      IrisdMessage *next = requests->next; /* once it is answered it may be gone */
+      irisd_settings_requests_answer (requests, diff != NULL ? diff->changed->len : 0, text->str,
+                                      error);
+      requests = next;
+    }
+}
+
+static void
+take_requests (IrisdDaemon *self)
+{
+  IrisdMessage *requests = irisd_mailbox_take (&self->core.main_mailbox);
+  if (requests != NULL)
+    reload (self, requests);
+}
+
 /* Returns whether a signal that ends irisd has come. */
 static gboolean
 take_signal (IrisdDaemon *self)
@@ -483,9 +748,7 @@ take_signal (IrisdDaemon *self)
   if (info.ssi_signo == SIGTERM || info.ssi_signo == SIGINT)
     return TRUE;
   if (info.ssi_signo == SIGHUP)
-    irisd_log_limited (&site, IRISD_LOG_WARNING,
-                       "ignored the signal SIGHUP: the configuration is read at the start only; "
-                       "to change it, start irisd again");
+    reload (self, NULL);
   else
     irisd_log_limited (&site, IRISD_LOG_WARNING,
                        "ignored the signal %s: irisd has no use for it; SIGTERM drains",
@@ -494,7 +757,7 @@ take_signal (IrisdDaemon *self)
 }
 
 /* Waits until a condition holds; a change of the condition wakes the main thread. Returns FALSE if
- * a signal came first and `interruptible` is set. */
+ * `interruptible` is set and a signal came first, or the time to give up. */
 static gboolean
 wait_until (IrisdDaemon *self, gboolean (*condition) (IrisdDaemon *self), gboolean interruptible)
 {
@@ -504,11 +767,16 @@ wait_until (IrisdDaemon *self, gboolean (*condition) (IrisdDaemon *self), gboole
   };
   while (!condition (self))
     {
-      int n_ready = poll (fds, G_N_ELEMENTS (fds), get_trim_timeout (self));
+      int n_ready = poll (fds, G_N_ELEMENTS (fds), get_timeout (self));
       give_memory_back (self);
+      feed_watchdog (self);
+      irisd_settings_collect (&self->core.settings);
+      take_requests (self);
       if (n_ready < 0)
         continue;
       if (interruptible && take_signal (self))
+        return FALSE;
+      if (self->give_up_us > 0 && g_get_monotonic_time () >= self->give_up_us)
         return FALSE;
       guint64 wakes;
       ssize_t n = read (self->core.wake_fd, &wakes, sizeof wakes);
@@ -553,42 +821,73 @@ stop_now (IrisdDaemon *self)
   wait_until (self, has_no_items, FALSE);
 }
 
-/* Serves until a signal, finishes the accepted items, and ends; a second signal ends items at once.
- * Returns the exit status. */
-int
-irisd_daemon_run (IrisdDaemon *self)
+/* Those in force, as a signal may change them. */
+static const IrisdLimits *
+get_limits (IrisdDaemon *self)
 {
-  const IrisdLimits *limits = &self->core.config->limits;
-  wait_until (self, never, TRUE);
+  return &irisd_core_get_settings (&self->core)->limits;
+}
 
+/* Takes no more items, and waits for those that run; persistent ones that wait stay in the journal
+ * for the next irisd. Returns whether all have ended; if not, @gave_up says whether time was the
+ * reason, and not a signal. */
+static gboolean
+hand_over (IrisdDaemon *self, gboolean *gave_up)
+{
+  const IrisdLimits *limits = get_limits (self);
+  guint64 patience_ms = limits->handover_ms;
+  g_autofree char *stopping = g_strdup_printf (
+      "STOPPING=1\nEXTEND_TIMEOUT_USEC=%" G_GUINT64_FORMAT,
+      (patience_ms + 2 * limits->drain_grace_ms + ENDING_MS) * 1000);
   irisd_log (IRISD_LOG_INFO,
-             "draining: %" G_GUINT64_FORMAT " items to go; a second signal stops now",
-             irisd_core_get_items (&self->core));
-  irisd_notify_service_manager ("STOPPING=1");
+             "draining: %" G_GUINT64_FORMAT " items to go; those that run are waited for, "
+             "%" G_GUINT64_FORMAT " ms at most; a second signal stops now",
+             irisd_core_get_items (&self->core), patience_ms);
   enter_phase (self, IRISD_PHASE_DRAINING, limits->drain_grace_ms);
+  tell_status (self, stopping);
   irisd_worker_processes_drain (self->core.worker_processes);
   /* Items of a paused irisd would not go on. */
   if (irisd_place_control_is_paused (self->core.place_control))
     irisd_worker_processes_close (self->core.worker_processes);
+  self->give_up_us = g_get_monotonic_time () + (gint64) patience_ms * 1000;
   gboolean drained = wait_until (self, has_no_items, TRUE);
+  *gave_up = !drained && g_get_monotonic_time () >= self->give_up_us;
+  self->give_up_us = 0;
+  return drained;
+}
+
+/* Serves until a signal, finishes the accepted items that cannot wait, and ends; a second signal
+ * ends items at once. Returns the exit status. */
+int
+irisd_daemon_run (IrisdDaemon *self)
+{
+  gboolean gave_up;
+  tell_status (self, "READY=1");
+  wait_until (self, never, TRUE);
+
+  gboolean drained = hand_over (self, &gave_up);
   if (!drained)
     {
-      irisd_log (IRISD_LOG_WARNING, "stopping: %" G_GUINT64_FORMAT " items are ended",
-                 irisd_core_get_items (&self->core));
+      irisd_log (IRISD_LOG_WARNING,
+                 "stopping%s: %" G_GUINT64_FORMAT
+                 " items are ended; persistent ones run again after the next start",
+                 gave_up ? ", as handover-ms is over" : "", irisd_core_get_items (&self->core));
       stop_now (self);
     }
 
-  enter_phase (self, IRISD_PHASE_FLUSHING,
-               drained ? limits->drain_grace_ms : limits->stop_grace_ms);
+  guint64 grace_ms = drained || gave_up ? get_limits (self)->drain_grace_ms
+                                        : get_limits (self)->stop_grace_ms;
+  enter_phase (self, IRISD_PHASE_FLUSHING, grace_ms);
   for (guint i = 0; i < self->core.n_gateways; i++)
     irisd_gateway_join (self->core.gateways[i]);
   irisd_place_control_close (self->core.place_control);
   if (drained)
     iris_scheduler_shutdown (self->core.scheduler, IRIS_SHUTDOWN_DRAIN);
+  irisd_hooks_stop (self->core.hooks, grace_ms);
   /* Every connection has ended, and with it every byte that was charged. */
   if (irisd_core_get_bytes (&self->core) != 0)
     g_critical ("the bytes in memory do not add up to 0 at the end: %" G_GUINT64_FORMAT
                 " bytes are left",
                 irisd_core_get_bytes (&self->core));
-  return drained ? 0 : IRISD_EXIT_STOPPED;
+  return drained || gave_up ? 0 : IRISD_EXIT_STOPPED;
 }

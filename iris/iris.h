@@ -31,6 +31,7 @@
 #include <iris/sched/stats/iris-stats.h>
 #include <iris/sched/parallel/iris-stats-model.h>
 #include <iris/sched/iris-scheduler.h>
+#include <iris/sched/iris-scheduler-trace.h>
 #include <iris/sched/parallel/iris-first-touch.h>
 #include <iris/sched/schedulers/iris-gmainscheduler.h>
 #include <iris/sched/schedulers/iris-lfscheduler.h>

@@ -81,7 +81,10 @@ iris_client_number_done (IrisClientCall *call, const IrisWireMessage *answer, co
   else if (answer == NULL)
     g_task_return_int (task, 0);
   else
-    g_task_return_int (task, call->type == IRIS_WIRE_CANCEL ? answer->state : answer->count);
+    g_task_return_int (task, call->type == IRIS_WIRE_CANCEL || call->type == IRIS_WIRE_FOLLOW
+                                 ? answer->state
+                             : call->type == IRIS_WIRE_AGAIN ? (gssize) answer->item
+                                                             : answer->count);
 }
 
 static IrisClientCall *
@@ -327,6 +330,213 @@ iris_client_get_status_finish (IrisClient *self, GAsyncResult *result, GError **
 }
 
 /**
+ * iris_client_get_statistics_async:
+ * @sections: which: bit 0 the daemon, 1 places, 2 steals, 3 services, 4 limits, 5 the journal, 6
+ *   worker processes; 0: all
+ *
+ * Asks for all that irisd counts.
+ */
+void
+iris_client_get_statistics_async (IrisClient *self,
+                                  guint sections,
+                                  GCancellable *cancellable,
+                                  GAsyncReadyCallback callback,
+                                  gpointer user_data)
+{
+  iris_client_ask (self,
+                   &(IrisClientCall){ .type = IRIS_WIRE_STATISTICS,
+                                      .wanted = sections,
+                                      .done = iris_client_value_done,
+                                      .read = iris_client_statistics_read,
+                                      .destroy = (GDestroyNotify) g_variant_unref },
+                   iris_client_get_statistics_async, cancellable, callback, user_data);
+}
+
+/**
+ * iris_client_get_statistics_finish:
+ *
+ * The statistics by the names that doc/protocol.md gives them: a dictionary "a{sv}" whose
+ * sections are arrays of such dictionaries.
+ *
+ * Returns: (transfer full): the statistics, or %NULL
+ */
+GVariant *
+iris_client_get_statistics_finish (IrisClient *self, GAsyncResult *result, GError **error)
+{
+  return iris_client_finish_pointer (self, result, error);
+}
+
+static gpointer
+read_bytes (const IrisWireMessage *answer, GError **error)
+{
+  return g_bytes_new (answer->body.data, answer->body.size);
+}
+
+/**
+ * iris_client_trace_async:
+ * @duration_ms: how long irisd notes what its workers do, in milliseconds, from 1 to 600000
+ *
+ * Asks for a time line of what irisd's workers do from now on. Only operators may.
+ */
+void
+iris_client_trace_async (IrisClient *self,
+                         guint64 duration_ms,
+                         GCancellable *cancellable,
+                         GAsyncReadyCallback callback,
+                         gpointer user_data)
+{
+  iris_client_ask (self,
+                   &(IrisClientCall){ .type = IRIS_WIRE_TRACE,
+                                      .wait_ms = duration_ms,
+                                      .done = iris_client_value_done,
+                                      .read = read_bytes,
+                                      .destroy = (GDestroyNotify) g_bytes_unref },
+                   iris_client_trace_async, cancellable, callback, user_data);
+}
+
+/**
+ * iris_client_trace_finish:
+ *
+ * The time line, in the trace event format: JSON that Perfetto (ui.perfetto.dev) shows.
+ *
+ * Returns: (transfer full): the text, or %NULL
+ */
+GBytes *
+iris_client_trace_finish (IrisClient *self, GAsyncResult *result, GError **error)
+{
+  return iris_client_finish_pointer (self, result, error);
+}
+
+/**
+ * iris_client_get_spans_async:
+ * @from: the number of the first that is wanted; 0 for the oldest that irisd still has
+ * @count: at most so many; 0 for as many as irisd tells at once
+ *
+ * Asks for items that have ended and belong to distributed traces that are to be recorded. Only
+ * operators may.
+ */
+void
+iris_client_get_spans_async (IrisClient *self,
+                             guint64 from,
+                             guint count,
+                             GCancellable *cancellable,
+                             GAsyncReadyCallback callback,
+                             gpointer user_data)
+{
+  iris_client_ask (self,
+                   &(IrisClientCall){ .type = IRIS_WIRE_SPANS,
+                                      .item = from,
+                                      .count = count,
+                                      .done = iris_client_value_done,
+                                      .read = iris_client_spans_read,
+                                      .destroy = (GDestroyNotify) g_variant_unref },
+                   iris_client_get_spans_async, cancellable, callback, user_data);
+}
+
+/**
+ * iris_client_get_spans_finish:
+ * @next: (out) (optional): where to go on from
+ *
+ * The spans, oldest first, by the names that doc/protocol.md gives to the parts of SPANS_REPLY: an
+ * array of dictionaries, "aa{sv}".
+ *
+ * Returns: (transfer full): the spans, or %NULL
+ */
+GVariant *
+iris_client_get_spans_finish (IrisClient *self, GAsyncResult *result, guint64 *next, GError **error)
+{
+  g_autoptr (GVariant) both = iris_client_finish_pointer (self, result, error);
+  GVariant *spans = NULL;
+  guint64 behind = 0;
+
+  if (both == NULL)
+    return NULL;
+  g_variant_get (both, "(t@aa{sv})", &behind, &spans);
+  if (next != NULL)
+    *next = behind;
+  return spans;
+}
+
+/**
+ * iris_client_get_keys_async:
+ *
+ * Asks for the keys of clients over TCP, as irisd has last read them, and their use. Only operators
+ * may.
+ */
+void
+iris_client_get_keys_async (IrisClient *self,
+                            GCancellable *cancellable,
+                            GAsyncReadyCallback callback,
+                            gpointer user_data)
+{
+  iris_client_ask (self,
+                   &(IrisClientCall){ .type = IRIS_WIRE_KEYS,
+                                      .done = iris_client_value_done,
+                                      .read = iris_client_keys_read,
+                                      .destroy = (GDestroyNotify) g_variant_unref },
+                   iris_client_get_keys_async, cancellable, callback, user_data);
+}
+
+/**
+ * iris_client_get_keys_finish:
+ * @dir: (out) (optional) (nullable) (type filename) (transfer full): the folder that irisd read
+ *   them from; %NULL if it takes no keys
+ *
+ * The keys in the order of their names, by the names that doc/protocol.md gives to the parts of
+ * KEYS_REPLY: an array of dictionaries, "aa{sv}".
+ *
+ * Returns: (transfer full): the keys, or %NULL
+ */
+GVariant *
+iris_client_get_keys_finish (IrisClient *self, GAsyncResult *result, char **dir, GError **error)
+{
+  g_autoptr (GVariant) both = iris_client_finish_pointer (self, result, error);
+  g_autofree char *path = NULL;
+  GVariant *keys = NULL;
+
+  if (both == NULL)
+    return NULL;
+  g_variant_get (both, "(m^ay@aa{sv})", &path, &keys);
+  if (dir != NULL)
+    *dir = g_steal_pointer (&path);
+  return keys;
+}
+
+/**
+ * iris_client_get_encoded_statistics_async:
+ * @sections: as for [method@IrisClient.Client.get_statistics_async]
+ *
+ * Asks for all that irisd counts, as irisd sends it: for programs that ask often and decode it
+ * themselves.
+ */
+void
+iris_client_get_encoded_statistics_async (IrisClient *self,
+                                          guint sections,
+                                          GCancellable *cancellable,
+                                          GAsyncReadyCallback callback,
+                                          gpointer user_data)
+{
+  iris_client_ask (self,
+                   &(IrisClientCall){ .type = IRIS_WIRE_STATISTICS,
+                                      .wanted = sections,
+                                      .done = iris_client_value_done,
+                                      .read = iris_client_encoded_statistics_read,
+                                      .destroy = (GDestroyNotify) g_bytes_unref },
+                   iris_client_get_encoded_statistics_async, cancellable, callback, user_data);
+}
+
+/**
+ * iris_client_get_encoded_statistics_finish:
+ *
+ * Returns: (transfer full): the body of STATISTICS_REPLY, as doc/protocol.md describes it, or %NULL
+ */
+GBytes *
+iris_client_get_encoded_statistics_finish (IrisClient *self, GAsyncResult *result, GError **error)
+{
+  return iris_client_finish_pointer (self, result, error);
+}
+
+/**
  * iris_client_cancel_async:
  * @id: the id of an item, as [method@IrisClient.Request.get_id] gives it
  * @cancellable: (nullable): to stop waiting for irisd's answer
@@ -423,6 +633,77 @@ gboolean
 iris_client_drain_finish (IrisClient *self, GAsyncResult *result, guint *changed, GError **error)
 {
   return iris_client_finish_number (self, result, changed, error);
+}
+
+/**
+ * iris_client_reload_async:
+ *
+ * Has irisd read its configuration and its keys again: all that can change while it runs, or, if
+ * there is a mistake, nothing. For operators.
+ */
+void
+iris_client_reload_async (IrisClient *self,
+                          GCancellable *cancellable,
+                          GAsyncReadyCallback callback,
+                          gpointer user_data)
+{
+  iris_client_ask (self,
+                   &(IrisClientCall){ .type = IRIS_WIRE_RELOAD,
+                                      .done = iris_client_value_done,
+                                      .read = iris_client_message_read,
+                                      .destroy = g_free },
+                   iris_client_reload_async, cancellable, callback, user_data);
+}
+
+/**
+ * iris_client_reload_finish:
+ *
+ * Errors: %IRIS_CLIENT_ERROR_BAD_ARGUMENT for a mistake in the configuration, with file and line;
+ * %IRIS_CLIENT_ERROR_NOT_PERMITTED.
+ *
+ * Returns: (transfer full): a line for each setting that changed or that needs irisd started again,
+ *   without a newline at the end; %NULL on error
+ */
+char *
+iris_client_reload_finish (IrisClient *self, GAsyncResult *result, GError **error)
+{
+  return iris_client_finish_pointer (self, result, error);
+}
+
+/**
+ * iris_client_backup_async:
+ * @path: (type filename): an absolute path of irisd's machine, where there is nothing yet
+ *
+ * Has irisd copy its journal to a new directory while it goes on. For irisd's owner.
+ */
+void
+iris_client_backup_async (IrisClient *self,
+                          const char *path,
+                          GCancellable *cancellable,
+                          GAsyncReadyCallback callback,
+                          gpointer user_data)
+{
+  iris_client_ask (self,
+                   &(IrisClientCall){ .type = IRIS_WIRE_BACKUP,
+                                      .done = iris_client_number_done,
+                                      .message = g_strdup (path) },
+                   iris_client_backup_async, cancellable, callback, user_data);
+}
+
+/**
+ * iris_client_backup_finish:
+ * @n_items: (out) (optional): how many items the copy has
+ *
+ * Errors: %IRIS_CLIENT_ERROR_BAD_ARGUMENT if there is something at the path or it cannot be
+ * written, %IRIS_CLIENT_ERROR_JOURNAL_FAILED, %IRIS_CLIENT_ERROR_NOT_DURABLE,
+ * %IRIS_CLIENT_ERROR_NOT_PERMITTED.
+ *
+ * Returns: whether the copy is on the disk, and was found whole
+ */
+gboolean
+iris_client_backup_finish (IrisClient *self, GAsyncResult *result, guint *n_items, GError **error)
+{
+  return iris_client_finish_number (self, result, n_items, error);
 }
 
 /**

@@ -89,6 +89,61 @@ iris_client_show_finish (IrisClient *self, GAsyncResult *result, GError **error)
   return iris_client_finish_pointer (self, result, error);
 }
 
+/**
+ * iris_client_follow_async:
+ * @item: the number of a persistent item
+ * @offset: how much of its output is passed over
+ * @output: (scope notified) (closure output_data) (destroy output_destroy): called for each part
+ *   of the output, from the beginning, as it comes
+ * @output_data: for that function
+ * @output_destroy: frees that, when the call has ended
+ *
+ * Follows what a command writes, until it ends. Any number of programs may, each at its own speed;
+ * the command waits for none. Cancelling ends the call and not the item.
+ */
+void
+iris_client_follow_async (IrisClient *self,
+                          guint64 item,
+                          guint64 offset,
+                          IrisClientOutputFunc output,
+                          gpointer output_data,
+                          GDestroyNotify output_destroy,
+                          GCancellable *cancellable,
+                          GAsyncReadyCallback callback,
+                          gpointer user_data)
+{
+  iris_client_ask (self,
+                   &(IrisClientCall){ .type = IRIS_WIRE_FOLLOW,
+                                      .done = iris_client_number_done,
+                                      .item = item,
+                                      .offset = offset,
+                                      .output = output,
+                                      .output_data = { output_data, output_destroy } },
+                   iris_client_follow_async, cancellable, callback, user_data);
+}
+
+/**
+ * iris_client_follow_finish:
+ * @state: (out) (optional): how the item ended
+ *
+ * Errors: %IRIS_CLIENT_ERROR_NO_SUCH_ITEM, %IRIS_CLIENT_ERROR_NOT_DURABLE.
+ *
+ * Returns: whether the item was followed to its end
+ */
+gboolean
+iris_client_follow_finish (IrisClient *self,
+                           GAsyncResult *result,
+                           IrisClientItemState *state,
+                           GError **error)
+{
+  guint number = 0;
+  gboolean well = iris_client_finish_number (self, result, &number, error);
+
+  if (state != NULL)
+    *state = (IrisClientItemState) number;
+  return well;
+}
+
 static void list_done (IrisClientCall *call, const IrisWireMessage *answer, const GError *error);
 
 /* Takes over the task. */
@@ -302,6 +357,166 @@ gboolean
 iris_client_bury_finish (IrisClient *self, GAsyncResult *result, guint *changed, GError **error)
 {
   return iris_client_finish_number (self, result, changed, error);
+}
+
+/**
+ * iris_client_suspend_async:
+ * @item: the number of an item that waits, or of a command that runs
+ * @reason: (nullable): why, for a person
+ *
+ * Has an item wait until it is resumed, or stops the processes of a command: its time limits do not
+ * count meanwhile. A persistent item stays suspended when irisd is started again.
+ */
+void
+iris_client_suspend_async (IrisClient *self,
+                           guint64 item,
+                           const char *reason,
+                           GCancellable *cancellable,
+                           GAsyncReadyCallback callback,
+                           gpointer user_data)
+{
+  iris_client_ask (self,
+                   &(IrisClientCall){ .type = IRIS_WIRE_SUSPEND,
+                                      .done = iris_client_number_done,
+                                      .item = item,
+                                      .message = g_strdup (reason) },
+                   iris_client_suspend_async, cancellable, callback, user_data);
+}
+
+/**
+ * iris_client_suspend_finish:
+ * @changed: (out) (optional): 1, or 0 if it was suspended already
+ *
+ * Errors: %IRIS_CLIENT_ERROR_NO_SUCH_ITEM, %IRIS_CLIENT_ERROR_BAD_ARGUMENT for an item that has
+ * ended or cannot be stopped, %IRIS_CLIENT_ERROR_NOT_PERMITTED.
+ *
+ * Returns: whether it is as it was asked for
+ */
+gboolean
+iris_client_suspend_finish (IrisClient *self, GAsyncResult *result, guint *changed, GError **error)
+{
+  return iris_client_finish_number (self, result, changed, error);
+}
+
+/**
+ * iris_client_resume_async:
+ * @item: the number of a suspended item
+ *
+ * Lets a suspended item go on.
+ */
+void
+iris_client_resume_async (IrisClient *self,
+                          guint64 item,
+                          GCancellable *cancellable,
+                          GAsyncReadyCallback callback,
+                          gpointer user_data)
+{
+  iris_client_ask (
+      self,
+      &(IrisClientCall){ .type = IRIS_WIRE_RESUME, .done = iris_client_number_done, .item = item },
+      iris_client_resume_async, cancellable, callback, user_data);
+}
+
+/**
+ * iris_client_resume_finish:
+ * @changed: (out) (optional): 1, or 0 if it was not suspended
+ *
+ * Errors: %IRIS_CLIENT_ERROR_NO_SUCH_ITEM, %IRIS_CLIENT_ERROR_BAD_ARGUMENT for an item that has
+ * ended, %IRIS_CLIENT_ERROR_NOT_PERMITTED.
+ *
+ * Returns: whether it is as it was asked for
+ */
+gboolean
+iris_client_resume_finish (IrisClient *self, GAsyncResult *result, guint *changed, GError **error)
+{
+  return iris_client_finish_number (self, result, changed, error);
+}
+
+/**
+ * iris_client_edit_async:
+ * @item: the number of a persistent item that waits
+ * @changes: what is to be different: arguments, place, time, priority, retries, limits of time,
+ *   deadline, how long its end is kept, and whether it is buried when it fails
+ *
+ * Changes an item that waits. What was not set in @changes stays as it is, and so do the item's
+ * service, payload and key, whatever @changes has. A delay and a deadline count from now; a delay
+ * of 0 takes back delay and time of day.
+ */
+void
+iris_client_edit_async (IrisClient *self,
+                        guint64 item,
+                        IrisRequest *changes,
+                        GCancellable *cancellable,
+                        GAsyncReadyCallback callback,
+                        gpointer user_data)
+{
+  g_return_if_fail (changes != NULL);
+
+  iris_client_ask (self,
+                   &(IrisClientCall){ .type = IRIS_WIRE_EDIT,
+                                      .done = iris_client_number_done,
+                                      .item = item,
+                                      .place = -1,
+                                      .request = iris_request_ref (changes) },
+                   iris_client_edit_async, cancellable, callback, user_data);
+}
+
+/**
+ * iris_client_edit_finish:
+ *
+ * Errors: %IRIS_CLIENT_ERROR_NO_SUCH_ITEM, %IRIS_CLIENT_ERROR_BAD_ARGUMENT for an item that runs,
+ * has ended or is volatile, and for changes that do not fit it, %IRIS_CLIENT_ERROR_NOT_PERMITTED.
+ *
+ * Returns: whether it is as it was asked for
+ */
+gboolean
+iris_client_edit_finish (IrisClient *self, GAsyncResult *result, GError **error)
+{
+  return iris_client_finish_number (self, result, NULL, error);
+}
+
+/**
+ * iris_client_again_async:
+ * @item: the number of a persistent item, which may have ended
+ * @changes: (nullable): a delay or time, a priority and a key, if they are to be other ones
+ *
+ * Submits an item once more as it was submitted, as a new one that is detached and belongs to the
+ * user who asks. It has no key unless @changes has one.
+ */
+void
+iris_client_again_async (IrisClient *self,
+                         guint64 item,
+                         IrisRequest *changes,
+                         GCancellable *cancellable,
+                         GAsyncReadyCallback callback,
+                         gpointer user_data)
+{
+  iris_client_ask (
+      self,
+      &(IrisClientCall){ .type = IRIS_WIRE_AGAIN,
+                         .done = iris_client_number_done,
+                         .item = item,
+                         .place = -1,
+                         .request = changes != NULL ? iris_request_ref (changes) : NULL },
+      iris_client_again_async, cancellable, callback, user_data);
+}
+
+/**
+ * iris_client_again_finish:
+ *
+ * Errors: %IRIS_CLIENT_ERROR_NO_SUCH_ITEM, %IRIS_CLIENT_ERROR_BAD_ARGUMENT for an item of which
+ * irisd did not keep what was submitted, and all those of [method@Client.submit_finish].
+ *
+ * Returns: the number of the new item, or 0
+ */
+guint64
+iris_client_again_finish (IrisClient *self, GAsyncResult *result, GError **error)
+{
+  g_return_val_if_fail (g_task_is_valid (result, self), 0);
+
+  gssize number = g_task_propagate_int (G_TASK (result), error);
+
+  return number > 0 ? (guint64) number : 0;
 }
 
 /**

@@ -11,6 +11,9 @@
 
 G_BEGIN_DECLS
 
+/* Connects a client that is not connected. */
+typedef void (*IrisClientConnectFunc) (IrisClient *self);
+
 struct _IrisClient
 {
   GObject parent_instance;
@@ -27,11 +30,30 @@ struct _IrisClient
   GQueue unrouted;      /* calls that wait for the map */
   IrisClientWatches *watches;
 
+  /* While irisd is away (iris-client-resume.c). */
+  GSource *away_timer;  /* NULL: irisd is there, or is not awaited */
+  GSource *retry_timer; /* until the client connects again */
+  IrisClientConnectFunc connect;
+  gint64 away_by;   /* until when irisd is awaited */
+  gint64 mapped_us; /* when irisd last told its places */
+  guint pause_ms;
+  gboolean holds_zmq;
+
   guint max_outstanding;
   guint outstanding;
 };
 
 void iris_client_take_call (IrisClient *self, IrisClientCall *call, GCancellable *cancellable);
+
+void iris_client_fail_unrouted (IrisClient *self, const GError *error);
+
+gboolean iris_client_can_resume (IrisClient *self, const IrisClientChannel *channel);
+void iris_client_note_away (IrisClient *self);
+void iris_client_note_back (IrisClient *self);
+void iris_client_resume (IrisClient *self, IrisClientConnectFunc connect);
+void iris_client_stop_resuming (IrisClient *self);
+void iris_client_carry (IrisClient *self, IrisClientCall *call);
+void iris_client_carry_all (IrisClient *self, IrisClientChannel *channel);
 
 /* What each pair of functions is made of. A call says what is asked for, and how it ends: by
  * iris_client_value_done() with what its `read` makes of the answer, or by a number. */

@@ -14,6 +14,7 @@
  */
 #include "iris-client-private.h"
 #include <iris-client/base/iris-client-error-private.h>
+#include <iris-client/connection/iris-client-curve-private.h>
 #include <iris-client/answer/iris-client-answer-private.h>
 #include <iris-client/request/iris-request-private.h>
 
@@ -23,6 +24,7 @@
 #define DEFAULT_PING_INTERVAL_MS   1000
 #define DEFAULT_PING_TIMEOUT_MS    10000
 #define DEFAULT_BUSY_TIMEOUT_MS    60000
+#define DEFAULT_RESUME_TIMEOUT_MS  60000
 #define DEFAULT_MAX_OUTSTANDING    1000000
 
 enum
@@ -34,10 +36,12 @@ enum
   PROP_PING_INTERVAL,
   PROP_PING_TIMEOUT,
   PROP_BUSY_TIMEOUT,
+  PROP_RESUME_TIMEOUT,
   PROP_MAX_OUTSTANDING,
   PROP_WAIT_FOR_DAEMON,
   PROP_BUSY_REASON,
   PROP_ASKS_ONLY,
+  PROP_KEEPS_RESULTS,
   N_PROPS
 };
 
@@ -53,25 +57,20 @@ static GParamSpec *properties[N_PROPS];
  * under way at once; those that irisd has no room for wait in the client, in order. Whatever is
  * asked before the client is connected connects it.
  *
- * When irisd vanishes, each call that was sent ends with %IRIS_CLIENT_ERROR_DISCONNECTED (or
- * %IRIS_CLIENT_ERROR_TIMED_OUT if irisd is there and silent): its item may or may not have run.
- * Those that were not sent end with %IRIS_CLIENT_ERROR_NOT_CONNECTED. The next call connects anew.
+ * When irisd is started anew, or vanishes and comes back within
+ * [property@IrisClient.Client:resume-timeout],
+ * the client goes on: persistent items, calls that were not sent, and calls that only ask end a
+ * little later, and without an error. A volatile item that irisd had ends with
+ * %IRIS_CLIENT_ERROR_DISCONNECTED unless irisd ran it before it ended: it may or may not have run.
+ *
+ * Without that, each call that was sent ends with %IRIS_CLIENT_ERROR_DISCONNECTED (or, in any case,
+ * %IRIS_CLIENT_ERROR_TIMED_OUT if irisd is there and silent), and those that were not sent end with
+ * %IRIS_CLIENT_ERROR_NOT_CONNECTED. The next call connects anew.
  */
 G_DEFINE_FINAL_TYPE (IrisClient, iris_client, G_TYPE_OBJECT)
 
 static void iris_client_start (IrisClient *self);
-
-/* Ends all calls that wait for the map. */
-static void
-iris_client_fail_unrouted (IrisClient *self, const GError *error)
-{
-  GQueue calls = self->unrouted;
-  GList *link;
-
-  g_queue_init (&self->unrouted);
-  while ((link = g_queue_pop_head_link (&calls)) != NULL)
-    iris_client_call_finish (link->data, NULL, error);
-}
+static void iris_client_route_all (IrisClient *self);
 
 static void
 iris_client_retire_channels (IrisClient *self)
@@ -86,6 +85,9 @@ iris_client_retire_channels (IrisClient *self)
   while (g_hash_table_iter_next (&iter, NULL, &channel))
     {
       g_hash_table_iter_steal (&iter);
+      if (self->settings.resuming
+          && ((IrisClientChannel *) channel)->state == IRIS_CLIENT_CHANNEL_CONNECTING)
+        iris_client_carry_all (self, channel);
       if (iris_client_channel_is_idle (channel))
         iris_client_channel_free (channel);
       else
@@ -100,12 +102,44 @@ iris_client_front_closed (IrisClientChannel *channel, const GError *error, gpoin
   gboolean was_connected = self->places != NULL;
 
   g_assert (channel == self->front);
+  if (iris_client_can_resume (self, channel))
+    iris_client_resume (self, iris_client_start);
+  else
+    iris_client_stop_resuming (self);
   iris_client_channel_free (g_steal_pointer (&self->front));
   g_clear_pointer (&self->places, g_ptr_array_unref);
   iris_client_retire_channels (self);
   if (was_connected)
     g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_CONNECTED]);
-  iris_client_fail_unrouted (self, error);
+  if (!self->settings.resuming)
+    iris_client_fail_unrouted (self, error);
+}
+
+static void
+iris_client_front_carried (IrisClientChannel *channel, IrisClientCall *call, gpointer user_data)
+{
+  iris_client_carry (user_data, call);
+}
+
+/* The front door goes on, or is lost next. */
+static void
+iris_client_place_carried (IrisClientChannel *channel, IrisClientCall *call, gpointer user_data)
+{
+  IrisClient *self = user_data;
+
+  iris_client_carry (self, call);
+  if (self->front == NULL && self->retry_timer == NULL)
+    iris_client_resume (self, iris_client_start);
+  else if (self->places == NULL || self->front->going)
+    iris_client_note_away (self);
+  else
+    iris_client_route_all (self);
+}
+
+static void
+iris_client_going (IrisClientChannel *channel, gpointer user_data)
+{
+  iris_client_note_away (user_data);
 }
 
 static void
@@ -140,6 +174,8 @@ iris_client_place_closed (IrisClientChannel *channel, const GError *error, gpoin
 static const IrisClientChannelFuncs place_funcs = {
   .ready = iris_client_place_ready,
   .closed = iris_client_place_closed,
+  .carried = iris_client_place_carried,
+  .going = iris_client_going,
   .busy = iris_client_busy_changed,
 };
 
@@ -151,7 +187,9 @@ iris_client_channel_to (IrisClient *self, IrisClientPlace *place)
 
   if (channel == NULL)
     {
-      channel = iris_client_channel_new (place->endpoint, &self->settings, &place_funcs, self);
+      g_autofree char *endpoint = iris_client_curve_follow (self->endpoint, place->endpoint);
+
+      channel = iris_client_channel_new (endpoint, &self->settings, &place_funcs, self);
       g_hash_table_insert (self->channels, key, channel);
     }
   return channel;
@@ -177,6 +215,20 @@ iris_client_place_of (IrisClient *self, IrisClientCall *call, GError **error)
   return NULL;
 }
 
+/* Ends @call, which was sent to an irisd that could be asked for it again; this one cannot. */
+static void
+iris_client_fail_forgotten (IrisClient *self, IrisClientCall *call)
+{
+  g_autoptr (GError) error = g_error_new (
+      IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_DISCONNECTED,
+      "the connection to irisd at %s was lost, and an irisd that cannot go on with it has taken "
+      "its "
+      "place; the item may or may not have run: submit it again if a second run does no harm",
+      self->endpoint);
+
+  iris_client_call_finish (call, NULL, error);
+}
+
 /* Gives @call to its channel, or ends it. Only when the map is there. */
 static void
 iris_client_route (IrisClient *self, IrisClientCall *call)
@@ -187,6 +239,8 @@ iris_client_route (IrisClient *self, IrisClientCall *call)
 
   if (call->type == IRIS_WIRE_HELLO)
     iris_client_call_finish (call, NULL, NULL);
+  else if (call->session != NULL && !self->front->resumes)
+    iris_client_fail_forgotten (self, call);
   else if (request == NULL || (request->place < 0 && request->place_name == NULL))
     iris_client_channel_push (self->front, call);
   else if ((place = iris_client_place_of (self, call, &error)) != NULL)
@@ -198,13 +252,23 @@ iris_client_route (IrisClient *self, IrisClientCall *call)
     iris_client_call_finish (call, NULL, error);
 }
 
+/* Sends calls to the channels that are there, as far as irisd is. */
+static void
+iris_client_route_all (IrisClient *self)
+{
+  GList *link;
+
+  while (self->places != NULL && !self->front->going
+         && (link = g_queue_pop_head_link (&self->unrouted)) != NULL)
+    iris_client_route (self, link->data);
+}
+
 static void
 iris_client_mapped (IrisClientCall *call, const IrisWireMessage *answer, const GError *error)
 {
   IrisClient *self = call->owner;
   g_autoptr (GPtrArray) places = NULL;
   g_autoptr (GError) local = NULL;
-  GList *link;
 
   if (answer == NULL)
     {
@@ -221,8 +285,9 @@ iris_client_mapped (IrisClientCall *call, const IrisWireMessage *answer, const G
   g_object_ref (self);
   self->places = g_steal_pointer (&places);
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_CONNECTED]);
-  while (self->places != NULL && (link = g_queue_pop_head_link (&self->unrouted)) != NULL)
-    iris_client_route (self, link->data);
+  if (self->places != NULL)
+    iris_client_note_back (self);
+  iris_client_route_all (self);
   g_object_unref (self);
 }
 
@@ -240,13 +305,16 @@ iris_client_front_ready (IrisClientChannel *channel, gpointer user_data)
 static const IrisClientChannelFuncs front_funcs = {
   .ready = iris_client_front_ready,
   .closed = iris_client_front_closed,
+  .carried = iris_client_front_carried,
+  .going = iris_client_going,
   .busy = iris_client_busy_changed,
 };
 
+/* While irisd is awaited, the client connects when its pause is over. */
 static void
 iris_client_start (IrisClient *self)
 {
-  if (self->front == NULL)
+  if (self->front == NULL && self->retry_timer == NULL)
     self->front = iris_client_channel_new (self->endpoint, &self->settings, &front_funcs, self);
 }
 
@@ -296,11 +364,13 @@ iris_client_take_call (IrisClient *self, IrisClientCall *call, GCancellable *can
         }
       iris_client_watches_add (self->watches, call, cancellable);
     }
-  if (self->places != NULL)
+  if (self->places != NULL && (!self->front->going || call->type != IRIS_WIRE_SUBMIT))
     {
       iris_client_route (self, call);
       return;
     }
+  if (self->places != NULL)
+    iris_client_note_away (self);
   call->state = IRIS_CLIENT_CALL_WAITING;
   g_queue_push_tail_link (&self->unrouted, &call->link);
   iris_client_start (self);
@@ -321,6 +391,7 @@ iris_client_dispose (GObject *object)
   IrisClient *self = IRIS_CLIENT (object);
 
   /* Every call that a program waits for holds a reference to the client: none is left. */
+  iris_client_stop_resuming (self);
   g_clear_pointer (&self->front, iris_client_channel_free);
   g_hash_table_remove_all (self->channels);
   g_ptr_array_set_size (self->retired, 0);
@@ -356,6 +427,8 @@ iris_client_uint_of (IrisClient *self, guint prop_id)
       return &self->settings.ping_timeout_ms;
     case PROP_BUSY_TIMEOUT:
       return &self->settings.busy_timeout_ms;
+    case PROP_RESUME_TIMEOUT:
+      return &self->settings.resume_timeout_ms;
     case PROP_MAX_OUTSTANDING:
       return &self->max_outstanding;
     default:
@@ -379,6 +452,8 @@ iris_client_get_property (GObject *object, guint prop_id, GValue *value, GParamS
     g_value_set_boolean (value, self->settings.wait_for_daemon);
   else if (prop_id == PROP_ASKS_ONLY)
     g_value_set_boolean (value, self->settings.asks_only);
+  else if (prop_id == PROP_KEEPS_RESULTS)
+    g_value_set_boolean (value, self->settings.keeps_results);
   else if (prop_id == PROP_BUSY_REASON)
     g_value_set_string (value, iris_client_get_busy_reason (self));
   else
@@ -399,6 +474,8 @@ iris_client_set_property (GObject *object, guint prop_id, const GValue *value, G
     self->settings.wait_for_daemon = g_value_get_boolean (value);
   else if (prop_id == PROP_ASKS_ONLY)
     self->settings.asks_only = g_value_get_boolean (value);
+  else if (prop_id == PROP_KEEPS_RESULTS)
+    self->settings.keeps_results = g_value_get_boolean (value);
   else
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
 }
@@ -443,6 +520,17 @@ iris_client_describe_limits (void)
    */
   properties[PROP_BUSY_TIMEOUT] = uint_property ("busy-timeout", 0, DEFAULT_BUSY_TIMEOUT_MS);
   /**
+   * IrisClient:resume-timeout:
+   *
+   * Milliseconds for which the client waits for an irisd that was lost, or says that it ends, to be
+   * started anew. Meanwhile calls wait instead of failing: new ones, those that irisd did not have,
+   * persistent items, which run once, and what only asks. Then they end with
+   * %IRIS_CLIENT_ERROR_NOT_CONNECTED or %IRIS_CLIENT_ERROR_DISCONNECTED. Volatile items that were
+   * sent are lost with their irisd and end at once. 0 ends all at once; so does
+   * #IrisClient:asks-only. Set it before connecting.
+   */
+  properties[PROP_RESUME_TIMEOUT] = uint_property ("resume-timeout", 0, DEFAULT_RESUME_TIMEOUT_MS);
+  /**
    * IrisClient:max-outstanding:
    *
    * How many items may be under way or waiting in the client; beyond it a submit ends at once with
@@ -457,8 +545,9 @@ iris_client_describe_state (void)
   /**
    * IrisClient:address:
    *
-   * Where irisd is: a ZeroMQ endpoint, a directory with irisd's sockets, or %NULL for the usual
-   * directory: `$IRIS_RUNTIME_DIR`, else `$XDG_RUNTIME_DIR/iris`, else for root `/run/iris`.
+   * Where irisd is: a ZeroMQ endpoint, with `?key=FILE` behind it to show a key, a directory with
+   * irisd's sockets, or %NULL for the usual directory: `$IRIS_RUNTIME_DIR`, else
+   * `$XDG_RUNTIME_DIR/iris`, else for root `/run/iris`.
    */
   properties[PROP_ADDRESS] = g_param_spec_string ("address", NULL, NULL, NULL,
                                                   G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY
@@ -486,6 +575,15 @@ iris_client_describe_state (void)
    */
   properties[PROP_ASKS_ONLY] = g_param_spec_boolean ("asks-only", NULL, NULL, FALSE,
                                                      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS);
+  /**
+   * IrisClient:keeps-results:
+   *
+   * Whether irisd keeps the results that the client fetches, as it keeps those that were not
+   * fetched. They hold credits until the client is freed, so it is for a few of them. Set it before
+   * connecting.
+   */
+  properties[PROP_KEEPS_RESULTS] = g_param_spec_boolean (
+      "keeps-results", NULL, NULL, FALSE, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS);
   /**
    * IrisClient:busy-reason:
    *
@@ -518,6 +616,9 @@ iris_client_init (IrisClient *self)
   guint32 random[2] = { g_random_int (), g_random_int () };
 
   memcpy (self->settings.prefix, random, sizeof random);
+  /* The protocol's strings have no zero byte. */
+  for (guint i = 0; i < IRIS_WIRE_SESSION_SIZE; i++)
+    self->settings.session[i] = (guint8) g_random_int_range (1, 256);
   self->settings.next_serial = 1;
   self->settings.context = g_main_context_ref_thread_default ();
   self->channels = g_hash_table_new_full (g_direct_hash, g_direct_equal, NULL,
@@ -621,7 +722,7 @@ take_items (GQueue *from, GPtrArray *to)
       IrisClientCall *call = link->data;
 
       next = link->next;
-      if (call->type != IRIS_WIRE_SUBMIT)
+      if (call->type != IRIS_WIRE_SUBMIT || call->session != NULL)
         continue;
       g_queue_unlink (from, link);
       g_ptr_array_add (to, call);

@@ -80,6 +80,120 @@ IrisClientStatus *
 iris_client_get_status_finish (IrisClient *self, GAsyncResult *result, GError **error);
 
 IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_get_statistics_async (IrisClient *self,
+                                       guint sections,
+                                       GCancellable *cancellable,
+                                       GAsyncReadyCallback callback,
+                                       gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+GVariant *
+iris_client_get_statistics_finish (IrisClient *self, GAsyncResult *result, GError **error);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_get_encoded_statistics_async (IrisClient *self,
+                                               guint sections,
+                                               GCancellable *cancellable,
+                                               GAsyncReadyCallback callback,
+                                               gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+GBytes *
+iris_client_get_encoded_statistics_finish (IrisClient *self, GAsyncResult *result, GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_get_spans_async (IrisClient *self,
+                                  guint64 from,
+                                  guint count,
+                                  GCancellable *cancellable,
+                                  GAsyncReadyCallback callback,
+                                  gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+GVariant *iris_client_get_spans_finish (IrisClient *self,
+                                        GAsyncResult *result,
+                                        guint64 *next,
+                                        GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_set_schedule_async (IrisClient *self,
+                                     const char *name,
+                                     IrisRequest *item,
+                                     GVariant *settings,
+                                     GCancellable *cancellable,
+                                     GAsyncReadyCallback callback,
+                                     gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+gboolean iris_client_set_schedule_finish (IrisClient *self, GAsyncResult *result, GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_remove_schedule_async (IrisClient *self,
+                                        const char *name,
+                                        GCancellable *cancellable,
+                                        GAsyncReadyCallback callback,
+                                        gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+gboolean
+iris_client_remove_schedule_finish (IrisClient *self, GAsyncResult *result, GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_get_schedules_async (IrisClient *self,
+                                      const char *name,
+                                      GBytes *behind,
+                                      GCancellable *cancellable,
+                                      GAsyncReadyCallback callback,
+                                      gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+GVariant *iris_client_get_schedules_finish (IrisClient *self,
+                                            GAsyncResult *result,
+                                            GBytes **next,
+                                            GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_set_queue_async (IrisClient *self,
+                                  const char *name,
+                                  GVariant *settings,
+                                  GCancellable *cancellable,
+                                  GAsyncReadyCallback callback,
+                                  gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+gboolean iris_client_set_queue_finish (IrisClient *self,
+                                       GAsyncResult *result,
+                                       gboolean *changed,
+                                       GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_remove_queue_async (IrisClient *self,
+                                     const char *name,
+                                     GCancellable *cancellable,
+                                     GAsyncReadyCallback callback,
+                                     gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+gboolean iris_client_remove_queue_finish (IrisClient *self, GAsyncResult *result, GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_get_queues_async (IrisClient *self,
+                                   GCancellable *cancellable,
+                                   GAsyncReadyCallback callback,
+                                   gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+GVariant *iris_client_get_queues_finish (IrisClient *self, GAsyncResult *result, GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_get_keys_async (IrisClient *self,
+                                 GCancellable *cancellable,
+                                 GAsyncReadyCallback callback,
+                                 gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+GVariant *
+iris_client_get_keys_finish (IrisClient *self, GAsyncResult *result, char **dir, GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_trace_async (IrisClient *self,
+                              guint64 duration_ms,
+                              GCancellable *cancellable,
+                              GAsyncReadyCallback callback,
+                              gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+GBytes *iris_client_trace_finish (IrisClient *self, GAsyncResult *result, GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_client_cancel_async (IrisClient *self,
                                const char *id,
                                GCancellable *cancellable,
@@ -110,6 +224,22 @@ void iris_client_show_async (IrisClient *self,
                              gpointer user_data);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 IrisClientItem *iris_client_show_finish (IrisClient *self, GAsyncResult *result, GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_follow_async (IrisClient *self,
+                               guint64 item,
+                               guint64 offset,
+                               IrisClientOutputFunc output,
+                               gpointer output_data,
+                               GDestroyNotify output_destroy,
+                               GCancellable *cancellable,
+                               GAsyncReadyCallback callback,
+                               gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+gboolean iris_client_follow_finish (IrisClient *self,
+                                    GAsyncResult *result,
+                                    IrisClientItemState *state,
+                                    GError **error);
 
 IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_client_list_next_async (IrisClient *self,
@@ -154,6 +284,43 @@ IRIS_CLIENT_AVAILABLE_IN_ALL
 gboolean
 iris_client_bury_finish (IrisClient *self, GAsyncResult *result, guint *changed, GError **error);
 IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_suspend_async (IrisClient *self,
+                                guint64 item,
+                                const char *reason,
+                                GCancellable *cancellable,
+                                GAsyncReadyCallback callback,
+                                gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+gboolean
+iris_client_suspend_finish (IrisClient *self, GAsyncResult *result, guint *changed, GError **error);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_resume_async (IrisClient *self,
+                               guint64 item,
+                               GCancellable *cancellable,
+                               GAsyncReadyCallback callback,
+                               gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+gboolean
+iris_client_resume_finish (IrisClient *self, GAsyncResult *result, guint *changed, GError **error);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_edit_async (IrisClient *self,
+                             guint64 item,
+                             IrisRequest *changes,
+                             GCancellable *cancellable,
+                             GAsyncReadyCallback callback,
+                             gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+gboolean iris_client_edit_finish (IrisClient *self, GAsyncResult *result, GError **error);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_again_async (IrisClient *self,
+                              guint64 item,
+                              IrisRequest *changes,
+                              GCancellable *cancellable,
+                              GAsyncReadyCallback callback,
+                              gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+guint64 iris_client_again_finish (IrisClient *self, GAsyncResult *result, GError **error);
+IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_client_export_item_async (IrisClient *self,
                                     guint64 item,
                                     GCancellable *cancellable,
@@ -171,6 +338,23 @@ void iris_client_drain_async (IrisClient *self,
 IRIS_CLIENT_AVAILABLE_IN_ALL
 gboolean
 iris_client_drain_finish (IrisClient *self, GAsyncResult *result, guint *changed, GError **error);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_reload_async (IrisClient *self,
+                               GCancellable *cancellable,
+                               GAsyncReadyCallback callback,
+                               gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+char *iris_client_reload_finish (IrisClient *self, GAsyncResult *result, GError **error);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_backup_async (IrisClient *self,
+                               const char *path,
+                               GCancellable *cancellable,
+                               GAsyncReadyCallback callback,
+                               gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+gboolean
+iris_client_backup_finish (IrisClient *self, GAsyncResult *result, guint *n_items, GError **error);
+
 IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_client_set_workers_async (IrisClient *self,
                                     int place,

@@ -76,6 +76,12 @@ ctl_fail_with (const GError *error)
 int
 ctl_fail_asking (const GError *error, guint64 number)
 {
+  /* The error speaks of an item that is sent. */
+  if (number != 0 && g_error_matches (error, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_DISCONNECTED))
+    return ctl_fail (CTL_NO_DAEMON,
+                     "the connection to irisd was lost; it keeps item %" G_GUINT64_FORMAT
+                     ": ask again when irisd is there again (--wait)",
+                     number);
   if (!g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
     return ctl_fail_with (error);
   if (number == 0)
@@ -221,8 +227,36 @@ ctl_set_hint (IrisRequest *request, const char *place, const char *near, gboolea
 }
 
 void
+ctl_find_trace (const Ctl *ctl, char **traceparent, char **tracestate)
+{
+  g_autoptr (IrisRequest) request = iris_request_new ("any");
+
+  *traceparent = ctl->traceparent;
+  *tracestate = NULL;
+  if (ctl->traceparent != NULL)
+    return;
+  *traceparent = (char *) g_getenv ("TRACEPARENT");
+  *tracestate = (char *) g_getenv ("TRACESTATE");
+  if (*traceparent != NULL && iris_request_set_traceparent (request, *traceparent, *tracestate))
+    return;
+  *tracestate = NULL;
+  if (*traceparent != NULL && !iris_request_set_traceparent (request, *traceparent, NULL))
+    *traceparent = NULL;
+}
+
+void
+ctl_set_trace (const Ctl *ctl, IrisRequest *request)
+{
+  char *traceparent, *tracestate;
+
+  ctl_find_trace (ctl, &traceparent, &tracestate);
+  iris_request_set_traceparent (request, traceparent, tracestate);
+}
+
+void
 ctl_hint (const Ctl *ctl, IrisRequest *request)
 {
+  ctl_set_trace (ctl, request);
   ctl_set_hint (request, ctl->place, ctl->near, ctl->strict);
   ctl_footprint_apply (&ctl->footprint, request);
 }

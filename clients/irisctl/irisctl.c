@@ -28,6 +28,7 @@ ctl_clear (Ctl *ctl)
   g_free (ctl->where);
   g_free (ctl->place);
   g_free (ctl->near);
+  g_free (ctl->traceparent);
   ctl_footprint_clear (&ctl->footprint);
   ctl_schedule_clear (&ctl->schedule);
   ctl_filter_clear (&ctl->filter);

@@ -30,7 +30,7 @@ typedef struct
 /* --delay to --wait-for-service, as they were typed. */
 typedef struct
 {
-  char *delay, *at, *after_how, *backoff, *time_to_run, *deadline;
+  char *delay, *at, *after_how, *backoff, *time_to_run, *deadline, *queue;
   gboolean wait_for_service;
   char **after;
   int priority; /* -1: not given */
@@ -53,14 +53,15 @@ typedef struct
 typedef struct
 {
   char **states;
-  char *service, *klass, *key_prefix, *since, *until;
+  char *service, *klass, *key_prefix, *since, *until, *queue;
 } CtlFilter;
 
 typedef struct
 {
-  char *where; /* --dir or --endpoint; NULL: the usual place */
-  char *place; /* --place */
-  char *near;  /* --near: the number of an item, or a path */
+  char *where;       /* --dir or --endpoint; NULL: the usual place */
+  char *place;       /* --place */
+  char *near;        /* --near: the number of an item, or a path */
+  char *traceparent; /* --traceparent */
   gboolean strict;
   int wait_s; /* --wait */
   gboolean json;
@@ -85,9 +86,12 @@ typedef enum
   CTL_OPERAND_ITEM,
   CTL_OPERAND_OPEN_ITEM, /* one that has not ended */
   CTL_OPERAND_KICKABLE,  /* one that is buried or delayed */
+  CTL_OPERAND_SUSPENDED, /* one that is suspended */
   CTL_OPERAND_PLACE,
   CTL_OPERAND_SERVICE,
+  CTL_OPERAND_QUEUE,
   CTL_OPERAND_FILE, /* a service, then files */
+  CTL_OPERAND_DIRECTORY,
   CTL_OPERAND_COMMAND,
 } CtlOperand;
 
@@ -114,8 +118,10 @@ typedef struct
 } CtlCommand;
 
 extern const CtlCommand ctl_places, ctl_services, ctl_workers, ctl_status, ctl_send, ctl_map,
-    ctl_run, ctl_cancel, ctl_submit_command, ctl_wait_command, ctl_result, ctl_list, ctl_show,
-    ctl_watch, ctl_kick, ctl_bury, ctl_drain, ctl_set_workers;
+    ctl_run, ctl_cancel, ctl_submit_command, ctl_wait_command, ctl_follow_command, ctl_result,
+    ctl_list, ctl_show, ctl_watch, ctl_top, ctl_kick, ctl_bury, ctl_pause_command,
+    ctl_resume_command, ctl_drain, ctl_set_workers, ctl_reload, ctl_backup, ctl_trace, ctl_key,
+    ctl_every, ctl_cron, ctl_schedules, ctl_queue, ctl_queues, ctl_edit, ctl_again;
 
 /* Prints "irisctl: ..." on standard error and returns @status. */
 int ctl_fail (int status, const char *format, ...) G_GNUC_PRINTF (2, 3);
@@ -169,6 +175,9 @@ int ctl_schedule_check (const CtlSchedule *schedule, const char *command);
 void ctl_schedule_apply (const CtlSchedule *schedule, IrisRequest *request);
 void ctl_schedule_clear (CtlSchedule *schedule);
 gboolean ctl_parse_duration (const char *text, guint64 *ms);
+
+/* Bytes, or a number with K, M or G, powers of 1024, as irisd.conf has them. */
+gboolean ctl_parse_size (const char *text, guint64 *size);
 gboolean ctl_parse_time (const char *text, gint64 *ms);
 gboolean ctl_parse_at (const char *text, GDateTime *now, gint64 *ms);
 
@@ -179,4 +188,10 @@ void ctl_footprint_clear (CtlFootprint *footprint);
 
 /* Gives a request the hint and the footprint of the command line. */
 void ctl_hint (const Ctl *ctl, IrisRequest *request);
+
+/* The trace of --traceparent, or of the program that has called irisctl, or NULL. What cannot be
+ * read there is left out, as W3C's recommendation has it: it is the caller's fault, and not the
+ * item's. */
+void ctl_find_trace (const Ctl *ctl, char **traceparent, char **tracestate);
+void ctl_set_trace (const Ctl *ctl, IrisRequest *request);
 void ctl_set_hint (IrisRequest *request, const char *place, const char *near, gboolean strict);

@@ -24,6 +24,7 @@ typedef enum
   IRISD_ITEM_DEPENDENT,  /* it waits for its dependencies */
   IRISD_ITEM_DELAYED,    /* it waits for its time, or for the time of its next try */
   IRISD_ITEM_PAUSED,     /* it was reloaded, and the requests that wait for it come first */
+  IRISD_ITEM_SUSPENDED,  /* it waits until a request lets it go on */
   IRISD_ITEM_BLOCKED,    /* it waits until its client acknowledges earlier results */
   IRISD_ITEM_PERMIT,     /* it waits for a permit */
   IRISD_ITEM_SLOT,       /* it waits until fewer commands run */
@@ -61,6 +62,7 @@ typedef enum
   IRISD_EVENT_RUN_AT_ONCE, /* its gateway runs it itself */
   IRISD_EVENT_DELAY,       /* it has to wait for its time */
   IRISD_EVENT_PAUSE,       /* it has to wait for requests about it */
+  IRISD_EVENT_SUSPEND,     /* it has to wait until a request lets it go on */
   IRISD_EVENT_BLOCK,       /* it has to wait for acknowledgements */
   IRISD_EVENT_ASK_PERMIT,  /* it has to wait for a permit */
   IRISD_EVENT_ASK_SLOT,    /* it has to wait for a slot */

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * irisd's log: one line an event on standard error, at a limited rate.
+ * irisd's log: events at a limited rate, to standard error or to journald.
  *
  * Any thread may log. A line is written as a whole, so lines of several threads do not mix. The
  * counters of a site are relaxed atomics: when two threads meet at the turn of a second, a line
  * more or less may be written, which does no harm.
  *
  * The writer. A write to a pipe, a terminal or a socket waits while its reader does not read. Such
- * lines go through a queue to a thread of their own; when the queue is full they are dropped and
+ * events go through a queue to a thread of their own; when the queue is full they are dropped and
  * counted, and the count is the next line written. The descriptor's flags stay as they are, because
  * other processes share them. A file takes lines at once, so they are written directly.
+ *
+ * The form of an event is made where it is written. An entry that journald does not take, because
+ * it is gone, is written as a line.
  */
 #include "daemon/base/irisd-log.h"
+
+#include "daemon/base/irisd-log-journald.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -35,12 +40,15 @@ static struct
 {
   pthread_mutex_t lock; /* a POSIX one, because ThreadSanitizer knows those */
   pthread_cond_t changed;
-  GQueue lines;
+  GQueue records;
   guint64 n_dropped;
   gboolean running;
   gboolean completion;
   gboolean ended;
 } writer = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+
+/* Set while there is one thread. */
+static IrisdLogFormat log_format = IRISD_LOG_FORMAT_LINES;
 
 static void
 write_piece (const char *text, gsize size)
@@ -57,17 +65,55 @@ is_writable (int timeout_ms)
   return poll (&fd, 1, timeout_ms) > 0;
 }
 
-/* Called with the lock held; releases it while it waits. */
 static void
-write_line (char *line)
+write_text (const GString *text, gboolean wait, gboolean completion)
 {
-  gsize size = strlen (line);
+  for (gsize at = 0; at < text->len; at += MIN (PIECE, text->len - at))
+    if (!wait || is_writable (completion ? END_MS : -1))
+      write_piece (text->str + at, MIN (PIECE, text->len - at));
+}
+
+static gboolean
+is_completed (void)
+{
+  pthread_mutex_lock (&writer.lock);
   gboolean completion = writer.completion;
   pthread_mutex_unlock (&writer.lock);
-  for (gsize at = 0; at < size; at += MIN (PIECE, size - at))
-    if (is_writable (completion ? END_MS : -1))
-      write_piece (line + at, MIN (PIECE, size - at));
-  g_free (line);
+  return completion;
+}
+
+/* Returns FALSE if journald is gone. One that does not read is waited for until irisd ends. */
+static gboolean
+write_entry (const IrisdLogRecord *record)
+{
+  g_autoptr (GString) entry = irisd_log_record_to_journal (record);
+  gboolean busy = FALSE, sent;
+  do
+    sent = irisd_log_journald_send (entry->str, entry->len, END_MS, &busy);
+  while (!sent && busy && !is_completed ());
+  return sent || busy;
+}
+
+/* @wait: standard error may not take it at once. */
+static void
+write_record (const IrisdLogRecord *record, gboolean wait, gboolean completion)
+{
+  if (log_format == IRISD_LOG_FORMAT_JOURNAL && write_entry (record))
+    return;
+  g_autoptr (GString) text = log_format == IRISD_LOG_FORMAT_JSON
+                                 ? irisd_log_record_to_json (record)
+                                 : irisd_log_record_to_line (record);
+  write_text (text, wait, completion);
+}
+
+/* Called with the lock held; releases it while it waits. Takes @record. */
+static void
+write_unlocked (IrisdLogRecord *record)
+{
+  gboolean completion = writer.completion;
+  pthread_mutex_unlock (&writer.lock);
+  write_record (record, TRUE, completion);
+  irisd_log_record_free (record);
   pthread_mutex_lock (&writer.lock);
 }
 
@@ -77,19 +123,19 @@ run_thread (gpointer data)
   pthread_mutex_lock (&writer.lock);
   for (;;)
     {
-      char *line = g_queue_pop_head (&writer.lines);
-      if (line != NULL)
-        write_line (line);
+      IrisdLogRecord *record = g_queue_pop_head (&writer.records);
+      if (record != NULL)
+        write_unlocked (record);
       else if (writer.completion)
         break;
       else
         pthread_cond_wait (&writer.changed, &writer.lock);
-      if (writer.n_dropped > 0 && writer.lines.length < MOST_LINES / 2)
+      if (writer.n_dropped > 0 && writer.records.length < MOST_LINES / 2)
         {
-          g_queue_push_tail (&writer.lines,
-                             g_strdup_printf ("irisd: warning: %" G_GUINT64_FORMAT
-                                              " lines were dropped: the log was not read\n",
-                                              writer.n_dropped));
+          char *message = g_strdup_printf (
+              "%" G_GUINT64_FORMAT " lines were dropped: the log was not read", writer.n_dropped);
+          g_queue_push_tail (&writer.records,
+                             irisd_log_record_new (IRISD_LOG_WARNING, NULL, NULL, message));
           writer.n_dropped = 0;
         }
     }
@@ -99,12 +145,14 @@ run_thread (gpointer data)
   return NULL;
 }
 
-/* Lets a thread write the lines, unless standard error is a file. */
+/* Lets a thread write the events, unless they go to a file. */
 void
 irisd_log_start_writer (void)
 {
   struct stat st;
-  if (writer.running || (fstat (STDERR_FILENO, &st) == 0 && S_ISREG (st.st_mode)))
+  gboolean is_file = log_format != IRISD_LOG_FORMAT_JOURNAL && fstat (STDERR_FILENO, &st) == 0
+                     && S_ISREG (st.st_mode);
+  if (writer.running || is_file)
     return;
   writer.running = TRUE;
   writer.completion = writer.ended = FALSE;
@@ -126,38 +174,67 @@ irisd_log_end_writer (void)
   pthread_mutex_unlock (&writer.lock);
 }
 
-/* Takes @line, with its end. */
+/* Takes @record. */
 static void
-write_out (char *line)
+write_out (IrisdLogRecord *record)
 {
   pthread_mutex_lock (&writer.lock);
   gboolean direct = !writer.running;
-  if (!direct && writer.lines.length < MOST_LINES)
-    g_queue_push_tail (&writer.lines, g_steal_pointer (&line));
+  if (!direct && writer.records.length < MOST_LINES)
+    g_queue_push_tail (&writer.records, g_steal_pointer (&record));
   else if (!direct)
     writer.n_dropped++;
   pthread_cond_signal (&writer.changed);
   pthread_mutex_unlock (&writer.lock);
   if (direct)
-    write_piece (line, strlen (line));
-  g_free (line);
+    write_record (record, FALSE, FALSE);
+  g_clear_pointer (&record, irisd_log_record_free);
 }
 
 static _Atomic int threshold = IRISD_LOG_INFO;
-
-static const char *const level_names[] = { "error", "warning", "info", "debug" };
 
 /* Returns whether @name, `error`, `warning`, `info` or `debug`, is a level. */
 gboolean
 irisd_log_level_from_name (const char *name, IrisdLogLevel *level)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (level_names); i++)
-    if (strcmp (level_names[i], name) == 0)
+  for (guint i = 0; i <= IRISD_LOG_DEBUG; i++)
+    if (strcmp (irisd_log_level_get_name (i), name) == 0)
       {
         *level = i;
         return TRUE;
       }
   return FALSE;
+}
+
+/* Returns whether @name, `auto`, `lines`, `json` or `journal`, is a format. */
+gboolean
+irisd_log_format_from_name (const char *name, IrisdLogFormat *format)
+{
+  static const char *const names[] = { "auto", "lines", "json", "journal" };
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    if (strcmp (names[i], name) == 0)
+      {
+        *format = i;
+        return TRUE;
+      }
+  return FALSE;
+}
+
+/* Call this before irisd_log_start_writer() and while there is one thread. @journald is the path of
+ * journald's socket. Returns FALSE if @format is the journal's and there is no socket. */
+gboolean
+irisd_log_set_format (IrisdLogFormat format, const char *journald, GError **error)
+{
+  gboolean chosen = format == IRISD_LOG_FORMAT_JOURNAL;
+  log_format = format;
+  irisd_log_journald_close ();
+  if (!chosen && (format != IRISD_LOG_FORMAT_AUTO || !irisd_log_journald_is_stderr ()))
+    return TRUE;
+  if (irisd_log_journald_open (journald, chosen ? error : NULL))
+    log_format = IRISD_LOG_FORMAT_JOURNAL;
+  else
+    log_format = IRISD_LOG_FORMAT_LINES;
+  return log_format == IRISD_LOG_FORMAT_JOURNAL || !chosen;
 }
 
 void
@@ -166,28 +243,41 @@ irisd_log_set_level (IrisdLogLevel level)
   atomic_store_explicit (&threshold, level, memory_order_relaxed);
 }
 
-static void G_GNUC_PRINTF (3, 0)
-    log_valist (IrisdLogLevel level, guint n_suppressed, const char *format, va_list args)
+/* For events that are expensive to describe. */
+gboolean
+irisd_log_is_on (IrisdLogLevel level)
 {
-  g_autoptr (GString) line = g_string_new ("irisd: ");
-  if (level <= IRISD_LOG_WARNING)
-    g_string_append_printf (line, "%s: ", level_names[level]);
-  g_string_append_vprintf (line, format, args);
-  if (n_suppressed > 0)
-    g_string_append_printf (line, " (%u more like this were not logged)", n_suppressed);
-  g_string_append_c (line, '\n');
-  write_out (g_string_free (g_steal_pointer (&line), FALSE));
+  return (int) level <= atomic_load_explicit (&threshold, memory_order_relaxed);
 }
 
-/* @format is a sentence without a line end. */
-void
-irisd_log (IrisdLogLevel level, const char *format, ...)
+static void G_GNUC_PRINTF (5, 0) log_valist (const IrisdLogSource *source,
+                                             const IrisdLogSubject *subject,
+                                             IrisdLogLevel level,
+                                             guint n_suppressed,
+                                             const char *format,
+                                             va_list args)
 {
-  if ((int) level > atomic_load_explicit (&threshold, memory_order_relaxed))
+  g_autoptr (GString) message = g_string_new (NULL);
+  g_string_append_vprintf (message, format, args);
+  if (n_suppressed > 0)
+    g_string_append_printf (message, " (%u more like this were not logged)", n_suppressed);
+  write_out (irisd_log_record_new (level, source, subject,
+                                   g_string_free (g_steal_pointer (&message), FALSE)));
+}
+
+/* Behind irisd_log() and irisd_log_about(). */
+void
+irisd_log_event (const IrisdLogSource *source,
+                 const IrisdLogSubject *subject,
+                 IrisdLogLevel level,
+                 const char *format,
+                 ...)
+{
+  if (!irisd_log_is_on (level))
     return;
   va_list args;
   va_start (args, format);
-  log_valist (level, 0, format, args);
+  log_valist (source, subject, level, 0, format, args);
   va_end (args);
 }
 
@@ -210,11 +300,16 @@ irisd_log_site_admit (IrisdLogSite *site, gint64 now_us, gboolean *admitted)
   return 0;
 }
 
-/* Like irisd_log(), for events that a client can cause at will. */
+/* Behind irisd_log_limited() and irisd_log_limited_about(). */
 void
-irisd_log_limited (IrisdLogSite *site, IrisdLogLevel level, const char *format, ...)
+irisd_log_limited_event (IrisdLogSite *site,
+                         const IrisdLogSource *source,
+                         const IrisdLogSubject *subject,
+                         IrisdLogLevel level,
+                         const char *format,
+                         ...)
 {
-  if ((int) level > atomic_load_explicit (&threshold, memory_order_relaxed))
+  if (!irisd_log_is_on (level))
     return;
   gboolean admitted = FALSE;
   guint n_suppressed = irisd_log_site_admit (site, g_get_monotonic_time (), &admitted);
@@ -222,15 +317,19 @@ irisd_log_limited (IrisdLogSite *site, IrisdLogLevel level, const char *format, 
     return;
   va_list args;
   va_start (args, format);
-  log_valist (level, n_suppressed, format, args);
+  log_valist (source, subject, level, n_suppressed, format, args);
   va_end (args);
 }
 
-/* Like irisd_log_limited(), for conditions that last: one line a minute. */
+/* Behind irisd_log_each_minute(). */
 void
-irisd_log_each_minute (IrisdLogSite *site, IrisdLogLevel level, const char *format, ...)
+irisd_log_event_each_minute (IrisdLogSite *site,
+                             const IrisdLogSource *source,
+                             IrisdLogLevel level,
+                             const char *format,
+                             ...)
 {
-  if ((int) level > atomic_load_explicit (&threshold, memory_order_relaxed))
+  if (!irisd_log_is_on (level))
     return;
   gint64 now_us = g_get_monotonic_time ();
   gint64 window = atomic_load_explicit (&site->window_us, memory_order_relaxed);
@@ -244,6 +343,6 @@ irisd_log_each_minute (IrisdLogSite *site, IrisdLogLevel level, const char *form
   guint n_suppressed = atomic_exchange_explicit (&site->n_suppressed, 0, memory_order_relaxed);
   va_list args;
   va_start (args, format);
-  log_valist (level, n_suppressed, format, args);
+  log_valist (source, NULL, level, n_suppressed, format, args);
   va_end (args);
 }

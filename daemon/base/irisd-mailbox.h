@@ -21,6 +21,7 @@ typedef enum
   IRISD_MESSAGE_JOB,          /* a job that comes back (irisd-job.h) */
   IRISD_MESSAGE_BROADCAST,    /* CANCEL, KICK or BURY from gateway to gateway (irisd-broadcast.h) */
   IRISD_MESSAGE_OUTPUT,       /* output of a running command (irisd-command.h) */
+  IRISD_MESSAGE_MORE_OUTPUT,  /* of a command that is followed (irisd-follow-requests.c) */
   IRISD_MESSAGE_WORKER_EVENT, /* an event of a lease (irisd-worker-processes.h) */
   IRISD_MESSAGE_JOURNAL_REQUEST, /* to the journal or back from it (irisd-journal.h) */
   IRISD_MESSAGE_STARTED,         /* a job with a time to run has begun to run (irisd-schedule.h) */
@@ -28,6 +29,7 @@ typedef enum
   IRISD_MESSAGE_PERMIT,          /* a job has a permit (irisd-permit.h) */
   IRISD_MESSAGE_SLOT,            /* a job has a slot for its command (irisd-command-slots.h) */
   IRISD_MESSAGE_LEFT,            /* a job goes on beside the workers (irisd-job.h) */
+  IRISD_MESSAGE_TRACE,           /* a time line is there (irisd-tracer.h) */
 } IrisdMessageKind;
 
 /* The link and kind of what is posted; embed it. */

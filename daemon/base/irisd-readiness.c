@@ -56,3 +56,25 @@ irisd_notify_service_manager (const char *state)
         path, g_strerror (errno));
   close (fd);
 }
+
+/* Sends @state, or nothing if that is NULL, with a sentence for `systemctl status`. */
+void
+irisd_notify_status (const char *state, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  g_autofree char *status = g_strdup_vprintf (format, args);
+  va_end (args);
+  g_autofree char *text = g_strdup_printf ("%s%sSTATUS=%s", state != NULL ? state : "",
+                                           state != NULL ? "\n" : "", status);
+  irisd_notify_service_manager (text);
+}
+
+/* The configuration is read again; `READY=1` ends that. */
+void
+irisd_notify_reloading (void)
+{
+  g_autofree char *text = g_strdup_printf ("RELOADING=1\nMONOTONIC_USEC=%" G_GINT64_FORMAT,
+                                           g_get_monotonic_time ());
+  irisd_notify_service_manager (text);
+}

@@ -10,5 +10,7 @@ G_BEGIN_DECLS
 
 void irisd_notify_ready_fd (int fd, const char *endpoints);
 void irisd_notify_service_manager (const char *state);
+void irisd_notify_status (const char *state, const char *format, ...) G_GNUC_PRINTF (2, 3);
+void irisd_notify_reloading (void);
 
 G_END_DECLS

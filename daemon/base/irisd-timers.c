@@ -144,6 +144,13 @@ irisd_timers_get_delay (IrisdTimers *self, const IrisdTimes *now)
   return delay;
 }
 
+/* Returns when the first timer of that clock is due; G_MAXINT64 if none waits. */
+gint64
+irisd_timers_get_first (IrisdTimers *self, IrisdClock clock)
+{
+  return self->heaps[clock]->len > 0 ? peek (self->heaps[clock], 0)->due_us : G_MAXINT64;
+}
+
 IrisdTimes
 irisd_times_now (void)
 {

@@ -52,6 +52,7 @@ gboolean irisd_timers_remove (IrisdTimers *self, IrisdTimer *timer);
 IrisdTimer *irisd_timers_pop_due (IrisdTimers *self, const IrisdTimes *now);
 gint64 irisd_timers_get_delay (IrisdTimers *self, const IrisdTimes *now);
 guint irisd_timers_get_count (IrisdTimers *self);
+gint64 irisd_timers_get_first (IrisdTimers *self, IrisdClock clock);
 IrisdTimes irisd_times_now (void);
 guint64 irisd_timers_backoff_us (guint64 first_us, guint64 most_us, guint attempt, double random);
 

@@ -25,6 +25,15 @@ static const char *const scheduler_names[] = {
   [IRISD_SCHEDULER_DEFAULT] = "default",
 };
 
+static void
+setting_free (gpointer data)
+{
+  IrisdSetting *setting = data;
+  g_free (setting->text);
+  g_free (setting->origin);
+  g_free (setting);
+}
+
 IrisdConfig *
 irisd_config_new (void)
 {
@@ -42,6 +51,7 @@ irisd_config_new (void)
   irisd_limits_init (&self->limits);
   irisd_access_init (&self->access);
   self->service_rules = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  self->settings = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, setting_free);
   return self;
 }
 
@@ -53,12 +63,19 @@ irisd_config_free (IrisdConfig *self)
   g_free (self->topology);
   g_free (self->steal);
   g_free (self->tcp_host);
+  g_free (self->server_key);
+  g_free (self->keys_dir);
+  g_clear_pointer (&self->keys, irisd_keys_free);
+  g_free (self->http);
+  g_strfreev (self->http_options);
+  g_free (self->otlp);
   g_ptr_array_unref (self->plugins);
   g_ptr_array_unref (self->plugin_dirs);
   irisd_access_clear (&self->access);
   g_free (self->journal);
   g_free (self->cgroup);
   g_hash_table_unref (self->service_rules);
+  g_hash_table_unref (self->settings);
   g_free (self);
 }
 
@@ -253,12 +270,13 @@ set_log_level (IrisdConfig *self, const char *value, GError **error)
                      "there is no log level “%s”; choose error, warning, info or debug", value);
 }
 
-/* Without encryption and keys only this machine may connect. */
 static gboolean
-is_loopback (const char *host)
+set_log_format (IrisdConfig *self, const char *value, GError **error)
 {
-  g_autoptr (GInetAddress) address = g_inet_address_new_from_string (host);
-  return address != NULL && g_inet_address_get_is_loopback (address);
+  if (irisd_log_format_from_name (value, &self->log_format))
+    return TRUE;
+  return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+                     "there is no log format “%s”; choose auto, lines, json or journal", value);
 }
 
 static gboolean
@@ -278,15 +296,71 @@ set_tcp (IrisdConfig *self, const char *value, GError **error)
       host[len - 1] = '\0';
       memmove (host, host + 1, len - 1);
     }
-  if (!is_loopback (host))
-    return irisd_fail (
-        error, IRISD_ERROR, IRISD_ERROR_USAGE,
-        "irisd listens on loopback only, because TCP has no encryption and no keys yet; "
-        "write 127.0.0.1:%u or [::1]:%u instead of “%s”",
-        (guint) port, (guint) port, value);
+  g_autoptr (GInetAddress) address = g_inet_address_new_from_string (host);
+  if (address == NULL)
+    return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+                       "“%s” is no address in numbers; write it like 127.0.0.1:%u, or 0.0.0.0:%u "
+                       "for all of this machine",
+                       host, (guint) port, (guint) port);
   g_free (self->tcp_host);
   self->tcp_host = g_steal_pointer (&host);
   self->tcp_port = (guint16) port;
+  return TRUE;
+}
+
+static gboolean
+set_server_key (IrisdConfig *self, const char *value, GError **error)
+{
+  g_autofree char *absolute = *value != '\0' ? g_canonicalize_filename (value, NULL)
+                                             : g_strdup ("");
+  return set_text (&self->server_key, "server-key", absolute, error);
+}
+
+static gboolean
+set_keys_dir (IrisdConfig *self, const char *value, GError **error)
+{
+  g_autofree char *absolute = *value != '\0' ? g_canonicalize_filename (value, NULL)
+                                             : g_strdup ("");
+  return set_text (&self->keys_dir, "keys", absolute, error);
+}
+
+/* irisd-web judges the address, and says what is missing beyond loopback. */
+static gboolean
+set_http (IrisdConfig *self, const char *value, GError **error)
+{
+  const char *colon = strrchr (value, ':');
+  if (colon == NULL || colon == value
+      || !g_ascii_string_to_unsigned (colon + 1, 10, 0, G_MAXUINT16, NULL, NULL))
+    return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+                       "“%s” is no address for irisd-web; write it like 127.0.0.1:4747", value);
+  g_free (self->http);
+  self->http = g_strdup (value);
+  return TRUE;
+}
+
+static gboolean
+set_http_options (IrisdConfig *self, const char *value, GError **error)
+{
+  g_autoptr (GError) local = NULL;
+  char **words = NULL;
+  if (*value != '\0' && !g_shell_parse_argv (value, NULL, &words, &local))
+    return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+                       "“%s” cannot be split into options of irisd-web: %s", value, local->message);
+  g_strfreev (self->http_options);
+  self->http_options = words;
+  return TRUE;
+}
+
+/* Likewise. */
+static gboolean
+set_otlp (IrisdConfig *self, const char *value, GError **error)
+{
+  if (!g_str_has_prefix (value, "http://") && !g_str_has_prefix (value, "https://"))
+    return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+                       "“%s” is no address of a collector; write it like http://127.0.0.1:4318",
+                       value);
+  g_free (self->otlp);
+  self->otlp = g_strdup (value);
   return TRUE;
 }
 
@@ -314,16 +388,20 @@ static const struct
   { "bind", .boolean = FIELD (bind) },
   { "log-level", set_log_level },
   { "tcp", set_tcp },
+  { "server-key", set_server_key },
+  { "keys", set_keys_dir },
   { "tcp-trusted", .boolean = FIELD (tcp_trusted) },
   { "plugins", .paths = FIELD (plugins) },
   { "plugin-dirs", .paths = FIELD (plugin_dirs) },
   { "plugins-required", .boolean = FIELD (plugins_required) },
+  { "log-format", set_log_format },
+  { "http", set_http },
+  { "http-options", set_http_options },
+  { "otlp", set_otlp },
 };
 
-/* Sets @key of the [irisd] group from text. Returns whether there is such a key and it may have
- * that value. */
-gboolean
-irisd_config_set (IrisdConfig *self, const char *key, const char *value, GError **error)
+static gboolean
+set_irisd_key (IrisdConfig *self, const char *key, const char *value, GError **error)
 {
   for (guint i = 0; i < G_N_ELEMENTS (keys); i++)
     {
@@ -341,20 +419,18 @@ irisd_config_set (IrisdConfig *self, const char *key, const char *value, GError 
                      "there is no key “%s”; irisd.conf(5) lists them all", key);
 }
 
-/* The [journal] group has a directory, and the limits about the journal. */
-static gboolean
-set_journal_key (IrisdConfig *self, const char *key, const char *value, GError **error)
+/* The [journal] group has a directory, and the limits about the journal. Returns the name of the
+ * setting that @key stands for, or NULL. */
+static char *
+name_journal_key (const char *key)
 {
   static const char *const limits[] = { "keep-ms", "max-keep-ms", "relaxed-ms", "persistent-items",
                                         NULL };
   if (strcmp (key, "dir") == 0)
-    return set_journal (self, value, error);
+    return g_strdup ("[irisd] journal");
   if (strcmp (key, "reserve") == 0)
-    return irisd_limits_set (&self->limits, "journal-reserve", value, error);
-  if (g_strv_contains (limits, key))
-    return irisd_limits_set (&self->limits, key, value, error);
-  return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-                     "there is no key “%s” in [journal]; irisd.conf(5) lists them all", key);
+    return g_strdup ("[limits] journal-reserve");
+  return g_strv_contains (limits, key) ? g_strconcat ("[limits] ", key, NULL) : NULL;
 }
 
 /* GKeyFile does not report the line of a key. Returns 0 if it cannot be found. */
@@ -386,22 +462,6 @@ find_line (const char *text, gsize length, const char *group, const char *key)
   return 0;
 }
 
-/* Puts file, line and group before an error's message. */
-static void
-prefix_error (GError **error,
-              const char *path,
-              const char *text,
-              gsize length,
-              const char *group,
-              const char *key)
-{
-  guint line = find_line (text, length, group, key);
-  if (line > 0)
-    g_prefix_error (error, "%s, line %u, [%s] %s: ", path, line, group, key != NULL ? key : "");
-  else
-    g_prefix_error (error, "%s, [%s] %s: ", path, group, key != NULL ? key : "");
-}
-
 /* The rule of a group; NULL if the group has none. */
 static IrisdFairRule *
 find_rule (IrisdConfig *self, const char *group)
@@ -420,42 +480,135 @@ find_rule (IrisdConfig *self, const char *group)
   return rule;
 }
 
+/* Keeps @value of the setting @name, and where it was given. */
+static void
+note_setting (IrisdConfig *self, const char *name, const char *value, const char *origin)
+{
+  const IrisdSetting *before = g_hash_table_lookup (self->settings, name);
+  gboolean adds = strcmp (name, "[irisd] plugins") == 0
+                  || strcmp (name, "[irisd] plugin-dirs") == 0;
+  IrisdSetting *setting = g_new0 (IrisdSetting, 1);
+  setting->text = adds && before != NULL ? g_strconcat (before->text, ";", value, NULL)
+                                         : g_strdup (value);
+  setting->origin = g_strdup (origin);
+  g_hash_table_replace (self->settings, g_strdup (name), setting);
+}
+
+static gboolean
+set_in_group (IrisdConfig *self,
+              const char *group,
+              const char *key,
+              const char *value,
+              const char *origin,
+              GError **error)
+{
+  IrisdFairRule *rule = find_rule (self, group);
+  g_autofree char *name = strcmp (group, "journal") == 0 ? name_journal_key (key)
+                                                         : g_strdup_printf ("[%s] %s", group, key);
+  if (name == NULL)
+    return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+                       "there is no key “%s” in [journal]; irisd.conf(5) lists them all", key);
+  const char *own_key = strchr (name, ']') + 2;
+  gboolean good = g_str_has_prefix (name, "[limits] ")
+                      ? irisd_limits_set (&self->limits, own_key, value, error)
+                  : g_str_has_prefix (name, "[irisd] ")
+                      ? set_irisd_key (self, own_key, value, error)
+                  : rule != NULL ? irisd_fair_rule_set (rule, key, value, error)
+                                 : irisd_access_set (&self->access, key, value, error);
+  if (good)
+    note_setting (self, name, value, origin);
+  return good;
+}
+
+/* Sets @key of the [irisd] group from text, as an option of the command line does. Returns whether
+ * there is such a key and it may have that value. */
+gboolean
+irisd_config_set (IrisdConfig *self, const char *key, const char *value, GError **error)
+{
+  return set_in_group (self, "irisd", key, value, "the command line", error);
+}
+
+/* Sets @name, which is `[group] key` as in `settings`, from text that @origin has. Returns whether
+ * it may have that value. */
+gboolean
+irisd_config_set_named (IrisdConfig *self,
+                        const char *name,
+                        const char *value,
+                        const char *origin,
+                        GError **error)
+{
+  const char *end = strchr (name, ']');
+  g_autofree char *group = g_strndup (name + 1, (gsize) (end - name - 1));
+  return set_in_group (self, group, end + 2, value, origin, error);
+}
+
+/* Returns the setting @name, which is `[group] key`; NULL if it has its default. */
+const IrisdSetting *
+irisd_config_get_setting (const IrisdConfig *self, const char *name)
+{
+  return g_hash_table_lookup (self->settings, name);
+}
+
+/* A file that is being read. */
+typedef struct
+{
+  const char *path;
+  const char *text;
+  gsize length;
+} File;
+
+static char *
+describe_origin (const File *file, const char *group, const char *key)
+{
+  guint line = find_line (file->text, file->length, group, key);
+  return line > 0 ? g_strdup_printf ("%s, line %u", file->path, line) : g_strdup (file->path);
+}
+
 static gboolean
 load_group (IrisdConfig *self,
-            GKeyFile *file,
+            GKeyFile *keys_of,
+            const File *file,
             const char *group,
-            const char **bad_key,
             GError **error)
 {
-  gboolean is_limits = strcmp (group, "limits") == 0;
-  gboolean is_access = strcmp (group, "access") == 0;
-  gboolean is_journal = strcmp (group, "journal") == 0;
-  IrisdFairRule *rule = find_rule (self, group);
-  *bad_key = NULL;
-  if (!is_limits && !is_access && !is_journal && rule == NULL && strcmp (group, "irisd") != 0)
-    return irisd_fail (
-        error, IRISD_ERROR, IRISD_ERROR_USAGE,
-        "there is no such group; irisd knows [irisd], [access], [journal], [limits], "
-        "[client] and [service NAME]");
-
-  g_auto (GStrv) names = g_key_file_get_keys (file, group, NULL, NULL);
+  static const char *const groups[] = { "irisd", "access", "journal", "limits", NULL };
+  if (!g_strv_contains (groups, group) && find_rule (self, group) == NULL)
+    {
+      g_autofree char *origin = describe_origin (file, group, NULL);
+      return irisd_fail (
+          error, IRISD_ERROR, IRISD_ERROR_USAGE,
+          "%s, [%s]: there is no such group; irisd knows [irisd], [access], [journal], [limits], "
+          "[client] and [service NAME]",
+          origin, group);
+    }
+  g_auto (GStrv) names = g_key_file_get_keys (keys_of, group, NULL, NULL);
   for (guint i = 0; names != NULL && names[i] != NULL; i++)
     {
       g_autoptr (GError) local = NULL;
-      g_autofree char *value = g_key_file_get_string (file, group, names[i], &local);
-      gboolean good = value == NULL  ? FALSE
-                      : is_limits    ? irisd_limits_set (&self->limits, names[i], value, &local)
-                      : is_access    ? irisd_access_set (&self->access, names[i], value, &local)
-                      : is_journal   ? set_journal_key (self, names[i], value, &local)
-                      : rule != NULL ? irisd_fair_rule_set (rule, names[i], value, &local)
-                                     : irisd_config_set (self, names[i], value, &local);
-      if (!good)
-        {
-          *bad_key = g_intern_string (names[i]);
-          return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE, "%s", local->message);
-        }
+      g_autofree char *value = g_key_file_get_string (keys_of, group, names[i], &local);
+      g_autofree char *origin = describe_origin (file, group, names[i]);
+      if (value == NULL || !set_in_group (self, group, names[i], value, origin, &local))
+        return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE, "%s, [%s] %s: %s", origin, group,
+                           names[i], local->message);
     }
   return TRUE;
+}
+
+/* GKeyFile does not report the line of a mistake either: it is the last one of the shortest
+ * beginning that cannot be read. */
+static guint
+find_bad_line (const char *text, gsize length)
+{
+  guint line = 1;
+  for (const char *at = text; at < text + length; line++)
+    {
+      const char *end = memchr (at, '\n', (gsize) (text + length - at));
+      at = end != NULL ? end + 1 : text + length;
+      g_autoptr (GKeyFile) beginning = g_key_file_new ();
+      if (!g_key_file_load_from_data (beginning, text, (gsize) (at - text), G_KEY_FILE_NONE, NULL))
+        return line;
+    }
+  return 1;
 }
 
 /* Reads a configuration file's @text; @path is for error messages, which name file, line and key.
@@ -467,21 +620,17 @@ irisd_config_load_text (IrisdConfig *self,
                         gsize length,
                         GError **error)
 {
-  g_autoptr (GKeyFile) file = g_key_file_new ();
+  g_autoptr (GKeyFile) keys_of = g_key_file_new ();
   g_autoptr (GError) local = NULL;
-  if (!g_key_file_load_from_data (file, text, length, G_KEY_FILE_NONE, &local))
-    return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE, "%s: %s", path, local->message);
+  const File file = { path, text, length };
+  if (!g_key_file_load_from_data (keys_of, text, length, G_KEY_FILE_NONE, &local))
+    return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE, "%s, line %u: %s", path,
+                       find_bad_line (text, length), local->message);
 
-  g_auto (GStrv) groups = g_key_file_get_groups (file, NULL);
+  g_auto (GStrv) groups = g_key_file_get_groups (keys_of, NULL);
   for (guint i = 0; groups[i] != NULL; i++)
-    {
-      const char *bad_key = NULL;
-      if (!load_group (self, file, groups[i], &bad_key, error))
-        {
-          prefix_error (error, path, text, length, groups[i], bad_key);
-          return FALSE;
-        }
-    }
+    if (!load_group (self, keys_of, &file, groups[i], error))
+      return FALSE;
   return TRUE;
 }
 
@@ -532,6 +681,81 @@ check_journal_bodies (const IrisdConfig *self, GError **error)
       most, self->limits.max_body);
 }
 
+/* Returns where one of two limits was set, with a colon behind it, for an error's message. */
+static char *
+find_origin (const IrisdConfig *self, const char *lesser, const char *greater)
+{
+  g_autofree char *first = g_strconcat ("[limits] ", lesser, NULL);
+  g_autofree char *second = g_strconcat ("[limits] ", greater, NULL);
+  const IrisdSetting *setting = irisd_config_get_setting (self, first);
+  if (setting == NULL)
+    setting = irisd_config_get_setting (self, second);
+  return setting != NULL ? g_strconcat (setting->origin, ": ", NULL) : g_strdup ("");
+}
+
+/* A message about a rule begins with the rule's name. */
+static gboolean
+check_access (const IrisdConfig *self, GError **error)
+{
+  g_autoptr (GError) local = NULL;
+  if (irisd_access_check (&self->access, &local))
+    return TRUE;
+  const char *space = strchr (local->message, ' ');
+  g_autofree char *name = g_strndup (local->message, strcspn (space + 1, " ")
+                                                         + (gsize) (space + 1 - local->message));
+  const IrisdSetting *setting = irisd_config_get_setting (self, name);
+  return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE, "%s: %s",
+                     setting != NULL ? setting->origin : "the configuration", local->message);
+}
+
+static const char *
+get_origin (const IrisdConfig *self, const char *name)
+{
+  const IrisdSetting *setting = irisd_config_get_setting (self, name);
+  return setting != NULL ? setting->origin : "the configuration";
+}
+
+/* Without encryption and keys only this machine may connect. */
+static gboolean
+check_tcp (const IrisdConfig *self, GError **error)
+{
+  if (self->server_key != NULL && self->tcp_trusted)
+    return irisd_fail (
+        error, IRISD_ERROR, IRISD_ERROR_USAGE,
+        "%s, [irisd] tcp-trusted: with a server-key each client has the rights of its "
+        "key; leave out the one or the other",
+        get_origin (self, "[irisd] tcp-trusted"));
+  if (self->server_key != NULL || self->tcp_host == NULL)
+    return TRUE;
+  g_autoptr (GInetAddress) address = g_inet_address_new_from_string (self->tcp_host);
+  if (g_inet_address_get_is_loopback (address))
+    return TRUE;
+  return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+                     "%s, [irisd] tcp: beyond loopback irisd listens with CURVE only; make a key "
+                     "with “irisctl key "
+                     "new”, name its file under [irisd] server-key, and let clients in with "
+                     "“irisctl key allow”; or "
+                     "write 127.0.0.1:%u instead of %s",
+                     get_origin (self, "[irisd] tcp"), (guint) self->tcp_port, self->tcp_host);
+}
+
+/* Reads the files of the clients' keys as they are now. Returns whether they are all good. */
+gboolean
+irisd_config_load_keys (IrisdConfig *self, GError **error)
+{
+  g_autofree char *beside = NULL;
+  const char *dir = NULL;
+  if (self->server_key != NULL)
+    {
+      g_autofree char *parent = g_path_get_dirname (self->server_key);
+      beside = g_build_filename (parent, "keys.d", NULL);
+      dir = self->keys_dir != NULL ? self->keys_dir : beside;
+    }
+  g_clear_pointer (&self->keys, irisd_keys_free);
+  self->keys = irisd_keys_load (dir, error);
+  return self->keys != NULL;
+}
+
 /* Returns whether the limits fit each other: each allowed item can be accepted, and each allowed
  * result sent. */
 gboolean
@@ -551,10 +775,14 @@ irisd_config_check (const IrisdConfig *self, GError **error)
   };
   for (guint i = 0; i < G_N_ELEMENTS (rules); i++)
     if (rules[i].lesser > rules[i].greater)
-      return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE,
-                         "[limits] %s (%" G_GUINT64_FORMAT ") is more than %s (%" G_GUINT64_FORMAT
-                         "); lower the one or raise the other",
-                         rules[i].lesser_name, rules[i].lesser, rules[i].greater_name,
-                         rules[i].greater);
-  return irisd_access_check (&self->access, error) && check_journal_bodies (self, error);
+      {
+        g_autofree char *origin = find_origin (self, rules[i].lesser_name, rules[i].greater_name);
+        return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+                           "%s[limits] %s (%" G_GUINT64_FORMAT ") is more than %s "
+                           "(%" G_GUINT64_FORMAT "); lower the one or raise the other",
+                           origin, rules[i].lesser_name, rules[i].lesser, rules[i].greater_name,
+                           rules[i].greater);
+      }
+  return check_access (self, error) && check_journal_bodies (self, error)
+         && check_tcp (self, error);
 }

@@ -8,6 +8,7 @@
 #include "daemon/base/irisd-log.h"
 #include "daemon/config/irisd-access.h"
 #include "daemon/config/irisd-fair-rules.h"
+#include "daemon/config/irisd-keys.h"
 
 #include <iris/iris.h>
 
@@ -36,13 +37,20 @@ typedef struct
   IrisDeal deal;                /* where an item without a hint goes */
   char *steal;               /* NULL, or the steal policy, in words for iris_steal_policy_parse() */
   gboolean bind;             /* whether threads are bound to their places */
-  char *tcp_host;            /* NULL, or the loopback address to listen on as well */
+  char *tcp_host;            /* NULL, or the address to listen on as well */
   guint16 tcp_port;          /* its port; 0 for one that is free */
   gboolean tcp_trusted;      /* whether items that come over TCP may run programs and read files */
+  char *server_key;          /* NULL, or the file with irisd's secret: TCP takes CURVE alone */
+  char *keys_dir;            /* NULL for the folder beside that, or the folder of clients' keys */
+  IrisdKeys *keys;           /* the clients' keys; none without @server_key */
+  char *http;                /* NULL, or where irisd-web is to listen */
+  char **http_options;       /* NULL, or further options of irisd-web */
+  char *otlp;                /* NULL, or the collector that irisd-web is to send spans to */
   GPtrArray *plugins;        /* plug-ins to load */
   GPtrArray *plugin_dirs;    /* directories of which all plug-ins are loaded */
   gboolean plugins_required; /* whether irisd does not start without every one of them */
   IrisdLogLevel log_level;   /* the least important level that is logged */
+  IrisdLogFormat log_format; /* where events are logged, and in which form */
   char *journal;             /* NULL, or the directory of the journal */
   char *cgroup;              /* where commands get control groups: `auto`, `none`, or a directory */
   gboolean paused;           /* whether nothing runs until the places are resumed */
@@ -51,17 +59,32 @@ typedef struct
   IrisdFairRule client_rule; /* what each client may have in flight, and how fast */
   /* utf8 IrisdFairRule: the same for all clients of a service, by name */
   GHashTable *service_rules;
+  GHashTable *settings; /* by name, each that was set (IrisdSetting) */
 } IrisdConfig;
+
+/* A setting as it was given, and where. Its name is `[group] key`. */
+typedef struct
+{
+  char *text;
+  char *origin;
+} IrisdSetting;
 
 IrisdConfig *irisd_config_new (void);
 void irisd_config_free (IrisdConfig *self);
 gboolean irisd_config_set (IrisdConfig *self, const char *key, const char *value, GError **error);
+gboolean irisd_config_set_named (IrisdConfig *self,
+                                 const char *name,
+                                 const char *value,
+                                 const char *origin,
+                                 GError **error);
+const IrisdSetting *irisd_config_get_setting (const IrisdConfig *self, const char *name);
 gboolean irisd_config_load_file (IrisdConfig *self, const char *path, GError **error);
 gboolean irisd_config_load_text (IrisdConfig *self,
                                  const char *path,
                                  const char *text,
                                  gsize length,
                                  GError **error);
+gboolean irisd_config_load_keys (IrisdConfig *self, GError **error);
 gboolean irisd_config_check (const IrisdConfig *self, GError **error);
 char **irisd_config_find_files (const char *option);
 const char *irisd_config_scheduler_name (IrisdSchedulerKind kind);

@@ -5,6 +5,10 @@
  * There is an account for each client and each service with a rule, under one lock that is taken
  * once when an item comes and once when it ends; without rules it is never taken.
  *
+ * The rules may change while items are in flight. Items that were admitted while no rule was set
+ * were not counted, so an account may be asked to release more than it has; it then stays at zero,
+ * and the new rule holds in full once those items have ended.
+ *
  * The rate is kept by a bucket of tokens, one for each item, that holds a second's worth, so a
  * client that was silent for a second may send that many at once. The caller gives the time. An
  * account in its initial state is dropped, so that clients that come and go leave nothing.
@@ -28,22 +32,52 @@ typedef struct
   gint64 debt_us; /* until when its tokens are spent; in the past: it has some */
 } Account;
 
-/* @client is the rule of each client; @services (IrisdFairRule by name), that of all clients of a
- * service together, must outlive @self. */
+static gboolean
+has_any (const IrisdFairRule *client, GHashTable *services)
+{
+  return client->items > 0 || client->bytes > 0 || client->rate > 0
+         || g_hash_table_size (services) > 0;
+}
+
+/* @client is the rule of each client; @services (IrisdFairRule by name), which is not changed any
+ * more, that of all clients of a service together. */
 void
 irisd_fair_rules_init (IrisdFairRules *self, const IrisdFairRule *client, GHashTable *services)
 {
-  *self = (IrisdFairRules){ .client = *client, .services = services };
-  self->any = client->items > 0 || client->bytes > 0 || client->rate > 0
-              || g_hash_table_size (services) > 0;
+  *self = (IrisdFairRules){ .client = *client, .services = g_hash_table_ref (services) };
+  atomic_init (&self->any, has_any (client, services));
   pthread_mutex_init (&self->lock, NULL);
   self->client_accounts = g_hash_table_new_full (NULL, NULL, NULL, g_free);
   self->service_accounts = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
 }
 
+static gboolean
+has_no_rule (gpointer name, gpointer account, gpointer services)
+{
+  return !g_hash_table_contains (services, name);
+}
+
+/* From now on these rules hold, see irisd_fair_rules_init(). */
+void
+irisd_fair_rules_change (IrisdFairRules *self, const IrisdFairRule *client, GHashTable *services)
+{
+  pthread_mutex_lock (&self->lock);
+  self->client = *client;
+  g_hash_table_unref (self->services);
+  self->services = g_hash_table_ref (services);
+  /* What such a service has in flight is not released. */
+  g_hash_table_foreach_remove (self->service_accounts, has_no_rule, services);
+  pthread_mutex_unlock (&self->lock);
+  /* Only a hint to take the lock, which orders everything else. It stays set, so that what was
+   * counted is released. */
+  if (has_any (client, services))
+    atomic_store_explicit (&self->any, TRUE, memory_order_relaxed);
+}
+
 void
 irisd_fair_rules_clear (IrisdFairRules *self)
 {
+  g_hash_table_unref (self->services);
   g_hash_table_unref (self->client_accounts);
   g_hash_table_unref (self->service_accounts);
   pthread_mutex_destroy (&self->lock);
@@ -177,7 +211,7 @@ irisd_fair_rules_admit (IrisdFairRules *self,
                         gint64 now_us,
                         IrisdFairRefusal *refusal)
 {
-  if (!self->any)
+  if (!irisd_fair_rules_is_set (self))
     return TRUE;
   pthread_mutex_lock (&self->lock);
   gboolean admitted = admit (self, client, service, bytes, now_us, refusal);
@@ -188,8 +222,8 @@ irisd_fair_rules_admit (IrisdFairRules *self,
 static void
 discharge (Account *account, guint64 bytes)
 {
-  account->items--;
-  account->bytes -= bytes;
+  account->items -= account->items > 0;
+  account->bytes -= MIN (account->bytes, bytes);
 }
 
 /* Takes back irisd_fair_rules_admit() when the item has ended. */
@@ -200,7 +234,7 @@ irisd_fair_rules_release (IrisdFairRules *self,
                           guint64 bytes,
                           gint64 now_us)
 {
-  if (!self->any)
+  if (!irisd_fair_rules_is_set (self))
     return;
   pthread_mutex_lock (&self->lock);
   Account *account = get_client (self, client, now_us);
@@ -219,6 +253,77 @@ irisd_fair_rules_get_count (IrisdFairRules *self)
   guint count = g_hash_table_size (self->client_accounts);
   pthread_mutex_unlock (&self->lock);
   return count;
+}
+
+static guint64
+get_measure (guint64 items, guint64 bytes, IrisdFairMeasure of)
+{
+  return of == IRISD_FAIR_ITEMS ? items : bytes;
+}
+
+/* A client over ipc is known by its process (irisd_peer_set_client()), another by its address in
+ * memory only. */
+static char *
+name_client (gconstpointer client)
+{
+  gsize number = GPOINTER_TO_SIZE (client);
+  return number % 2 == 1 ? g_strdup_printf ("process %zu", number / 2) : g_strdup ("over TCP");
+}
+
+/* Whether @a uses a greater part of its limit than @b. */
+static gboolean
+is_nearer (const IrisdFairUser *a, const IrisdFairUser *b)
+{
+  return (double) a->used * (double) b->value > (double) b->used * (double) a->value;
+}
+
+/* Inserts @user among the @n that are nearest to their limit; takes its name. Returns how many
+ * there are then. */
+static guint
+insert_user (IrisdFairUser *users, guint n, guint most, IrisdFairUser user)
+{
+  if (n == most && (most == 0 || !is_nearer (&user, &users[n - 1])))
+    {
+      g_free (user.name);
+      return n;
+    }
+  if (n == most)
+    g_free (users[--n].name);
+  guint at = n;
+  for (; at > 0 && is_nearer (&user, &users[at - 1]); at--)
+    users[at] = users[at - 1];
+  users[at] = user;
+  return n + 1;
+}
+
+/* Fills @users with at most @most of the clients, or services, that use something of @of, nearest
+ * to their limit first. Returns how many. */
+guint
+irisd_fair_rules_get_users (IrisdFairRules *self,
+                            gboolean services,
+                            IrisdFairMeasure of,
+                            IrisdFairUser *users,
+                            guint most)
+{
+  GHashTableIter iter;
+  gpointer key, value;
+  guint n = 0;
+  pthread_mutex_lock (&self->lock);
+  g_hash_table_iter_init (&iter, services ? self->service_accounts : self->client_accounts);
+  while (g_hash_table_iter_next (&iter, &key, &value))
+    {
+      const Account *account = value;
+      const IrisdFairRule *rule = services ? g_hash_table_lookup (self->services, key)
+                                           : &self->client;
+      guint64 limit = rule != NULL ? get_measure (rule->items, rule->bytes, of) : 0;
+      guint64 used = get_measure (account->items, account->bytes, of);
+      if (limit > 0 && used > 0)
+        n = insert_user (
+            users, n, most,
+            (IrisdFairUser){ services ? g_strdup (key) : name_client (key), used, limit });
+    }
+  pthread_mutex_unlock (&self->lock);
+  return n;
 }
 
 /* Sets @key, `items`, `bytes`, `rate` or `concurrency`, from text; 0 for no limit. Returns whether

@@ -6,6 +6,7 @@
 
 #include <glib.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 G_BEGIN_DECLS
 
@@ -26,13 +27,29 @@ typedef struct
   guint retry_ms;    /* when to try again, in milliseconds */
 } IrisdFairRefusal;
 
+/* What of a rule is measured in use. */
+typedef enum
+{
+  IRISD_FAIR_ITEMS,
+  IRISD_FAIR_BYTES,
+  IRISD_N_FAIR_MEASURES,
+} IrisdFairMeasure;
+
+/* How much one client, or the clients of one service, use of their rule. */
+typedef struct
+{
+  char *name; /* owned */
+  guint64 used;
+  guint64 value;
+} IrisdFairUser;
+
 /* The rules and their accounts. Any thread. */
 typedef struct
 {
-  IrisdFairRule client;
-  GHashTable *services; /* IrisdFairRule by name; not owned */
-  gboolean any;         /* without rules nothing is counted */
+  _Atomic gboolean any; /* without rules nothing is counted; never unset */
   pthread_mutex_t lock;
+  IrisdFairRule client;
+  GHashTable *services;        /* IrisdFairRule by name, constant */
   GHashTable *client_accounts; /* by client */
   guint sweep_at; /* at this number of accounts, those in their initial state are dropped */
   GHashTable *service_accounts; /* by name */
@@ -40,6 +57,8 @@ typedef struct
 
 void
 irisd_fair_rules_init (IrisdFairRules *self, const IrisdFairRule *client, GHashTable *services);
+void
+irisd_fair_rules_change (IrisdFairRules *self, const IrisdFairRule *client, GHashTable *services);
 void irisd_fair_rules_clear (IrisdFairRules *self);
 gboolean irisd_fair_rules_admit (IrisdFairRules *self,
                                  gconstpointer client,
@@ -52,7 +71,20 @@ void irisd_fair_rules_release (IrisdFairRules *self,
                                const char *service,
                                guint64 bytes,
                                gint64 now_us);
+/* Whether there are rules, or were some. */
+static inline gboolean
+irisd_fair_rules_is_set (IrisdFairRules *self)
+{
+  /* Only a hint to take the lock, which orders everything else. */
+  return atomic_load_explicit (&self->any, memory_order_relaxed);
+}
+
 guint irisd_fair_rules_get_count (IrisdFairRules *self);
+guint irisd_fair_rules_get_users (IrisdFairRules *self,
+                                  gboolean services,
+                                  IrisdFairMeasure of,
+                                  IrisdFairUser *users,
+                                  guint most);
 gboolean
 irisd_fair_rule_set (IrisdFairRule *self, const char *key, const char *value, GError **error);
 

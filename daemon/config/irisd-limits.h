@@ -41,9 +41,13 @@ typedef struct
   guint64 unfinished_bytes;
   guint64 outbox_messages;
   guint64 max_output;
+  guint64 keep_output;
+  guint64 total_output;
   guint64 commands_per_place;
   guint64 stream_credit;
   guint64 kill_grace_ms;
+  guint64 hook_ms;
+  guint64 handover_ms;
   guint64 drain_grace_ms;
   guint64 stop_grace_ms;
   guint64 max_crashes;
@@ -55,6 +59,8 @@ typedef struct
   guint64 worker_services;
   guint64 total_worker_services;
   guint64 persistent_items;
+  guint64 max_schedules;
+  guint64 max_queues;
   guint64 keep_ms;
   guint64 max_keep_ms;
   guint64 relaxed_ms;

@@ -9,7 +9,7 @@
 #include <fcntl.h>
 
 /* Filled by GOption; irisd_config_set() checks each text afterwards. */
-typedef struct
+struct _IrisdRawOptions
 {
   char *dir;
   char *places;
@@ -17,10 +17,14 @@ typedef struct
   char *scheduler;
   char *topology;
   char *tcp;
+  char *http;
+  char *otlp;
   char *log_level;
+  char *log_format;
   char *journal;
   char *config;
   char *check_journal;
+  gboolean repair;
   char **plugins;
   char **plugin_dirs;
   gboolean no_bind;
@@ -29,10 +33,12 @@ typedef struct
   gboolean check_config;
   gboolean version;
   int ready_fd;
-} RawOptions;
+};
+
+typedef IrisdRawOptions RawOptions;
 
 static void
-raw_options_clear (RawOptions *raw)
+raw_options_free (RawOptions *raw)
 {
   g_free (raw->dir);
   g_free (raw->places);
@@ -40,15 +46,19 @@ raw_options_clear (RawOptions *raw)
   g_free (raw->scheduler);
   g_free (raw->topology);
   g_free (raw->tcp);
+  g_free (raw->http);
+  g_free (raw->otlp);
   g_free (raw->log_level);
+  g_free (raw->log_format);
   g_free (raw->journal);
   g_free (raw->config);
   g_free (raw->check_journal);
   g_strfreev (raw->plugins);
   g_strfreev (raw->plugin_dirs);
+  g_free (raw);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (RawOptions, raw_options_clear)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (RawOptions, raw_options_free)
 
 static gboolean
 parse_raw (RawOptions *raw, int *argc, char ***argv, GError **error)
@@ -85,8 +95,16 @@ parse_raw (RawOptions *raw, int *argc, char ***argv, GError **error)
       "Say whether options and configuration are good, and exit", NULL },
     { "check-journal", 0, 0, G_OPTION_ARG_FILENAME, &raw->check_journal,
       "Say whether the journal in DIR, which is not in use, is whole, and exit", "DIR" },
+    { "repair", 0, 0, G_OPTION_ARG_NONE, &raw->repair,
+      "With --check-journal: mend it if it is damaged; the old files are kept beside it", NULL },
+    { "http", 0, 0, G_OPTION_ARG_STRING, &raw->http,
+      "Start irisd-web, which shows irisd over HTTP at ADDRESS:PORT", "ADDRESS:PORT" },
+    { "otlp", 0, 0, G_OPTION_ARG_STRING, &raw->otlp,
+      "Start irisd-web, which sends spans of items to an OTLP/HTTP collector", "URL" },
     { "log-level", 0, 0, G_OPTION_ARG_STRING, &raw->log_level,
       "Log from LEVEL on: error, warning, info (default) or debug", "LEVEL" },
+    { "log-format", 0, 0, G_OPTION_ARG_STRING, &raw->log_format,
+      "Log in FORM: auto (default), lines, json or journal", "FORM" },
     { "verbose", 'v', 0, G_OPTION_ARG_NONE, &raw->verbose, "The same as --log-level debug", NULL },
     { "ready-fd", 0, 0, G_OPTION_ARG_INT, &raw->ready_fd,
       "Write “ready ENDPOINT” to the descriptor N once clients can connect", "N" },
@@ -137,11 +155,14 @@ apply (IrisdConfig *config, const RawOptions *raw, GError **error)
     { "scheduler", raw->scheduler },
     { "topology", raw->topology },
     { "tcp", raw->tcp },
+    { "http", raw->http },
+    { "otlp", raw->otlp },
     { "journal", raw->journal },
     { "bind", raw->no_bind ? "false" : NULL },
     { "paused", raw->paused ? "true" : NULL },
     { "log-level", raw->verbose ? "debug" : NULL },
     { "log-level", raw->log_level },
+    { "log-format", raw->log_format },
   };
   for (guint i = 0; i < G_N_ELEMENTS (given); i++)
     if (given[i].value != NULL && !irisd_config_set (config, given[i].key, given[i].value, error))
@@ -165,32 +186,58 @@ check_ready_fd (int fd, GError **error)
       fd);
 }
 
+static IrisdConfig *
+read_config (const RawOptions *raw, char **files, GError **error)
+{
+  g_autoptr (IrisdConfig) config = irisd_config_new ();
+  for (guint i = 0; files[i] != NULL && !raw->version; i++)
+    if (!irisd_config_load_file (config, files[i], error))
+      return NULL;
+  if (!apply (config, raw, error) || !irisd_config_check (config, error)
+      || (!raw->version && !irisd_config_load_keys (config, error)))
+    return NULL;
+  return g_steal_pointer (&config);
+}
+
 /* Reads the command line and the configuration files; the command line has precedence. */
 IrisdOptions *
 irisd_options_parse (int *argc, char ***argv, GError **error)
 {
-  g_auto (RawOptions) raw = { .ready_fd = -1 };
-  if (!parse_raw (&raw, argc, argv, error) || !check_ready_fd (raw.ready_fd, error))
+  g_autoptr (RawOptions) raw = g_new0 (RawOptions, 1);
+  raw->ready_fd = -1;
+  if (!parse_raw (raw, argc, argv, error) || !check_ready_fd (raw->ready_fd, error))
     return NULL;
+  if (raw->repair && raw->check_journal == NULL)
+    {
+      g_set_error_literal (error, IRISD_ERROR, IRISD_ERROR_USAGE,
+                           "--repair mends the journal that is checked: add --check-journal DIR");
+      return NULL;
+    }
 
   g_autoptr (IrisdOptions) self = g_new0 (IrisdOptions, 1);
-  self->config = irisd_config_new ();
-  self->ready_fd = raw.ready_fd;
-  self->check_config = raw.check_config;
-  self->check_journal = g_steal_pointer (&raw.check_journal);
-  self->version = raw.version;
-  self->files = irisd_config_find_files (raw.config);
-  for (guint i = 0; self->files[i] != NULL && !self->version; i++)
-    if (!irisd_config_load_file (self->config, self->files[i], error))
-      return NULL;
-  if (!apply (self->config, &raw, error) || !irisd_config_check (self->config, error))
-    return NULL;
-  return g_steal_pointer (&self);
+  self->ready_fd = raw->ready_fd;
+  self->check_config = raw->check_config;
+  self->check_journal = g_steal_pointer (&raw->check_journal);
+  self->repair = raw->repair;
+  self->version = raw->version;
+  self->files = irisd_config_find_files (raw->config);
+  self->config = read_config (raw, self->files, error);
+  self->raw = g_steal_pointer (&raw);
+  return self->config != NULL ? g_steal_pointer (&self) : NULL;
+}
+
+/* Reads the configuration files as they are now. The command line still has precedence. */
+IrisdConfig *
+irisd_options_read_again (const IrisdOptions *self, GError **error)
+{
+  g_auto (GStrv) files = irisd_config_find_files (self->raw->config);
+  return read_config (self->raw, files, error);
 }
 
 void
 irisd_options_free (IrisdOptions *self)
 {
+  g_clear_pointer (&self->raw, raw_options_free);
   g_clear_pointer (&self->config, irisd_config_free);
   g_strfreev (self->files);
   g_free (self->check_journal);

@@ -4,7 +4,8 @@
  *
  * An owner is a number: the user of a connection over ipc, as the kernel names it; irisd's own user
  * for a trusted connection over TCP; and for any other connection over TCP a negative number of its
- * own. So a guest owns items only through its connection, and nothing outlives that connection.
+ * own. So a guest owns items only through its connection, and nothing outlives that connection. The
+ * number of a key is in its file (irisd-keys.h).
  *
  * A request with the reach "own" is answered about another owner's item as if there were no such
  * item, in the same words, so numbers reveal nothing. "Refused" is only answered where it does not
@@ -22,47 +23,71 @@
 #define ALL  IRISD_REACH_ALL
 
 static const guint8 table[0x80][IRISD_N_ROLES] = {
-  /*                       guest, user, operator */
-  [IRISD_POLICY_KEEP] = { NONE, OWN, OWN }, /* keys are a name space of each owner */
-  [IRIS_WIRE_HELLO] = { ALL, ALL, ALL },
-  [IRIS_WIRE_PING] = { ALL, ALL, ALL },
-  [IRIS_WIRE_BYE] = { OWN, OWN, OWN },
-  [IRIS_WIRE_MAP] = { ALL, ALL, ALL },
-  [IRIS_WIRE_STATUS] = { ALL, ALL, ALL },   /* sums over all owners, no items */
-  [IRIS_WIRE_SERVICES] = { OWN, OWN, OWN }, /* the client's own and the shared ones */
-  [IRIS_WIRE_WORKERS] = { OWN, OWN, ALL },  /* likewise */
-  [IRIS_WIRE_SUBMIT] = { OWN, OWN, ALL },   /* the items that it may depend on, or be near to */
-  [IRIS_WIRE_BATCH] = { OWN, OWN, ALL },
-  [IRIS_WIRE_ACK] = { OWN, OWN, OWN }, /* completions of this connection */
-  [IRIS_WIRE_MORE] = { OWN, OWN, OWN },
-  [IRIS_WIRE_CANCEL] = { OWN, OWN, ALL },
-  [IRIS_WIRE_FETCH] = { NONE, OWN, ALL },
-  [IRIS_WIRE_LIST] = { NONE, OWN, ALL },
-  [IRIS_WIRE_SHOW] = { NONE, OWN, ALL },
-  [IRIS_WIRE_KICK] = { NONE, OWN, ALL },
-  [IRIS_WIRE_BURY] = { NONE, OWN, ALL },
-  [IRIS_WIRE_DRAIN] = { NONE, NONE, ALL },
-  [IRIS_WIRE_SET_WORKERS] = { NONE, NONE, ALL },
-  [IRIS_WIRE_READY] = { NONE, OWN, ALL }, /* beyond the user's own items: [access] serve */
-  [IRIS_WIRE_DONE] = { OWN, OWN, OWN },   /* leases of this connection */
-  [IRIS_WIRE_FAIL] = { OWN, OWN, OWN },
-  [IRIS_WIRE_EXTEND] = { OWN, OWN, OWN },
-  [IRIS_WIRE_REPORT] = { OWN, OWN, OWN },
+  /* guest, user, operator; of keys: observe, submit, work, control */
+  [IRISD_POLICY_KEEP] = { NONE, OWN, OWN, NONE, OWN, NONE,
+                          NONE }, /* keys are a name space of each owner */
+  [IRIS_WIRE_HELLO] = { ALL, ALL, ALL, ALL, ALL, ALL, ALL },
+  [IRIS_WIRE_PING] = { ALL, ALL, ALL, ALL, ALL, ALL, ALL },
+  [IRIS_WIRE_BYE] = { OWN, OWN, OWN, OWN, OWN, OWN, OWN },
+  [IRIS_WIRE_MAP] = { ALL, ALL, ALL, ALL, ALL, ALL, ALL },
+  [IRIS_WIRE_STATUS] = { ALL, ALL, ALL, ALL, ALL, ALL, ALL }, /* sums over all owners, no items */
+  [IRIS_WIRE_STATISTICS] = { ALL, ALL, ALL, ALL, ALL, ALL, ALL }, /* likewise */
+  [IRIS_WIRE_SERVICES] = { OWN, OWN, OWN, OWN, OWN, OWN,
+                           OWN }, /* the client's own and the shared ones */
+  [IRIS_WIRE_WORKERS] = { OWN, OWN, ALL, ALL, OWN, OWN, ALL }, /* likewise */
+  [IRIS_WIRE_SUBMIT] = { OWN, OWN, ALL, NONE, OWN, NONE,
+                         NONE }, /* the items that it may depend on, or be near to */
+  [IRIS_WIRE_BATCH] = { OWN, OWN, ALL, NONE, OWN, NONE, NONE },
+  [IRIS_WIRE_ACK] = { OWN, OWN, OWN, OWN, OWN, OWN, OWN }, /* completions of this connection */
+  [IRIS_WIRE_MORE] = { OWN, OWN, OWN, OWN, OWN, OWN, OWN },
+  [IRIS_WIRE_CANCEL] = { OWN, OWN, ALL, NONE, OWN, NONE, ALL },
+  [IRIS_WIRE_FETCH] = { NONE, OWN, ALL, NONE, OWN, NONE, NONE },
+  [IRIS_WIRE_LIST] = { NONE, OWN, ALL, ALL, OWN, NONE, ALL },
+  [IRIS_WIRE_SHOW] = { NONE, OWN, ALL, ALL, OWN, NONE, ALL },
+  [IRIS_WIRE_KICK] = { NONE, OWN, ALL, NONE, OWN, NONE, ALL },
+  [IRIS_WIRE_BURY] = { NONE, OWN, ALL, NONE, OWN, NONE, ALL },
+  [IRIS_WIRE_DRAIN] = { NONE, NONE, ALL, NONE, NONE, NONE, ALL },
+  [IRIS_WIRE_SET_WORKERS] = { NONE, NONE, ALL, NONE, NONE, NONE, ALL },
+  [IRIS_WIRE_READY] = { NONE, OWN, ALL, NONE, NONE, OWN,
+                        NONE }, /* beyond the user's own items: [access] serve, or the key's
+                                   services */
+  [IRIS_WIRE_DONE] = { OWN, OWN, OWN, OWN, OWN, OWN, OWN }, /* leases of this connection */
+  [IRIS_WIRE_FAIL] = { OWN, OWN, OWN, OWN, OWN, OWN, OWN },
+  [IRIS_WIRE_EXTEND] = { OWN, OWN, OWN, OWN, OWN, OWN, OWN },
+  [IRIS_WIRE_REPORT] = { OWN, OWN, OWN, OWN, OWN, OWN, OWN },
+  [IRIS_WIRE_TRACE] = { NONE, NONE, ALL, ALL, NONE, NONE, ALL },
+  [IRIS_WIRE_SPANS] = { NONE, NONE, ALL, ALL, NONE, NONE, ALL },
+  [IRIS_WIRE_RELOAD] = { NONE, NONE, ALL, NONE, NONE, NONE, ALL },
+  [IRIS_WIRE_KEYS] = { NONE, NONE, ALL, NONE, NONE, NONE, ALL },
+  [IRIS_WIRE_SUSPEND] = { NONE, OWN, ALL, NONE, OWN, NONE, ALL },
+  [IRIS_WIRE_RESUME] = { NONE, OWN, ALL, NONE, OWN, NONE, ALL },
+  [IRIS_WIRE_EDIT] = { NONE, OWN, ALL, NONE, OWN, NONE, ALL },
+  [IRIS_WIRE_AGAIN] = { NONE, OWN, ALL, NONE, OWN, NONE, NONE },
+  [IRIS_WIRE_SCHEDULE] = { NONE, OWN, ALL, NONE, OWN, NONE, NONE },
+  [IRIS_WIRE_SCHEDULES] = { NONE, OWN, ALL, ALL, OWN, NONE, ALL },
+  [IRIS_WIRE_QUEUE] = { NONE, NONE, ALL, NONE, NONE, NONE, ALL },
+  [IRIS_WIRE_QUEUES] = { ALL, ALL, ALL, ALL, ALL, ALL, ALL }, /* likewise */
+  [IRIS_WIRE_FOLLOW] = { NONE, OWN, ALL, ALL, OWN, NONE, ALL },
+  [IRIS_WIRE_BACKUP] = { NONE, NONE, ALL, NONE, NONE, NONE, ALL },
 };
 
-/* Returns the reach of @request, an IrisWireType or IRISD_POLICY_KEEP, of @role; IRISD_REACH_NONE
- * for an operator if it is no request. */
+/* Returns the reach of @request, an IrisWireType or IRISD_POLICY_KEEP, of the most powerful of
+ * @roles; IRISD_REACH_NONE for an operator if it is no request. */
 IrisdReach
-irisd_policy_get_reach (guint8 request, IrisdRole role)
+irisd_policy_get_reach (guint8 request, IrisdRoles roles)
 {
-  return request < G_N_ELEMENTS (table) ? (IrisdReach) table[request][role] : IRISD_REACH_NONE;
+  IrisdReach reach = NONE;
+  for (guint role = 0; role < IRISD_N_ROLES && request < G_N_ELEMENTS (table); role++)
+    if ((roles & IRISD_ROLES (role)) != 0)
+      reach = MAX (reach, (IrisdReach) table[request][role]);
+  return reach;
 }
 
-/* Returns @owner or IRISD_VIEW_ALL. @request is not refused to @role. */
+/* Returns @owner or IRISD_VIEW_ALL. @request is not refused to @roles. */
 gint64
-irisd_policy_get_view (guint8 request, IrisdRole role, gint64 owner)
+irisd_policy_get_view (guint8 request, IrisdRoles roles, gint64 owner)
 {
-  return irisd_policy_get_reach (request, role) == IRISD_REACH_ALL ? IRISD_VIEW_ALL : owner;
+  return irisd_policy_get_reach (request, roles) == IRISD_REACH_ALL ? IRISD_VIEW_ALL : owner;
 }
 
 /* Returns the owner number of a connection without a user: less than -1, and in 33 bits. */
@@ -75,16 +100,37 @@ irisd_policy_new_guest (void)
   return -2 - (gint64) (number & G_MAXINT32);
 }
 
-/* Returns whether @role may send @request, an IrisWireType or IRISD_POLICY_KEEP; a number that is
+/* Of a client with a key. */
+static gboolean
+refuse_key (guint8 request, IrisdRoles roles, GError **error)
+{
+  IrisdRoles enough = 0;
+  for (guint role = 0; role < IRISD_N_ROLES; role++)
+    if (table[request][role] != NONE)
+      enough |= IRISD_ROLES (role);
+  g_autofree char *has = irisd_roles_to_text (roles);
+  g_autofree char *needs = irisd_roles_to_text (enough);
+  return irisd_fail (
+      error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED,
+      "this key has the roles %s, and the request needs one of %s; ask irisd's owner "
+      "to give it (irisctl key allow --roles)",
+      has, needs);
+}
+
+/* Returns whether @roles may send @request, an IrisWireType or IRISD_POLICY_KEEP; a number that is
  * no request passes. */
 gboolean
-irisd_policy_check (guint8 request, IrisdRole role, GError **error)
+irisd_policy_check (guint8 request, IrisdRoles roles, GError **error)
 {
-  const char *reason = "only operators may change places; ask irisd's owner to name this "
+  const char *reason = "only operators may do that; ask irisd's owner to name this "
                        "user under [access] operators";
-  if (irisd_policy_get_reach (request, role) != NONE
-      || irisd_policy_get_reach (request, IRISD_ROLE_OPERATOR) == NONE)
+  const IrisdRoles without_key = IRISD_ROLES (IRISD_ROLE_GUEST) | IRISD_ROLES (IRISD_ROLE_USER)
+                                 | IRISD_ROLES (IRISD_ROLE_OPERATOR);
+  if (irisd_policy_get_reach (request, roles) != NONE
+      || irisd_policy_get_reach (request, IRISD_ROLES (IRISD_ROLE_OPERATOR)) == NONE)
     return TRUE;
+  if ((roles & without_key) == 0)
+    return refuse_key (request, roles, error);
   if (request == IRISD_POLICY_KEEP)
     reason =
         "clients over TCP cannot have persistent items, because no user owns them; send the item "
@@ -94,7 +140,7 @@ irisd_policy_check (guint8 request, IrisdRole role, GError **error)
     reason = "worker processes cannot connect over TCP, because they read the items of users; "
              "connect over ipc, or, if all users of irisd's machine may do that, set tcp-trusted "
              "in its configuration";
-  else if (role == IRISD_ROLE_GUEST)
+  else if (roles == IRISD_ROLES (IRISD_ROLE_GUEST))
     reason =
         "persistent items and places are for clients over ipc, where the kernel names the user; "
         "connect over ipc, or, if all users of irisd's machine may act as its owner, set "

@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include "daemon/config/irisd-role.h"
+
 #include <iris/iris.h>
 
 G_BEGIN_DECLS
@@ -14,15 +16,6 @@ G_BEGIN_DECLS
 /* A row of the table that is no message: a persistent item in SUBMIT or BATCH. */
 #define IRISD_POLICY_KEEP 0
 
-/* The role of a connection. */
-typedef enum
-{
-  IRISD_ROLE_GUEST, /* a client over TCP, unless the configuration trusts those: it has no user */
-  IRISD_ROLE_USER,  /* a user that the configuration admits */
-  IRISD_ROLE_OPERATOR, /* irisd's own user, and those under [access] operators */
-  IRISD_N_ROLES
-} IrisdRole;
-
 /* How far a request reaches. */
 typedef enum
 {
@@ -31,10 +24,10 @@ typedef enum
   IRISD_REACH_ALL,  /* it reaches everything */
 } IrisdReach;
 
-IrisdReach irisd_policy_get_reach (guint8 request, IrisdRole role);
-gint64 irisd_policy_get_view (guint8 request, IrisdRole role, gint64 owner);
+IrisdReach irisd_policy_get_reach (guint8 request, IrisdRoles roles);
+gint64 irisd_policy_get_view (guint8 request, IrisdRoles roles, gint64 owner);
 gint64 irisd_policy_new_guest (void);
-gboolean irisd_policy_check (guint8 request, IrisdRole role, GError **error);
+gboolean irisd_policy_check (guint8 request, IrisdRoles roles, GError **error);
 
 /* Whether a view, an owner or IRISD_VIEW_ALL, includes @owner. */
 static inline gboolean

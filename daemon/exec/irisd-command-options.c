@@ -32,7 +32,8 @@ static const struct
   (IRIS_WIRE_BIT (IRIS_WIRE_KEY_STREAM) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_DIRECTORY)                \
    | IRIS_WIRE_BIT (IRIS_WIRE_KEY_ENVIRONMENT) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_CLEAR_ENVIRONMENT) \
    | IRIS_WIRE_BIT (IRIS_WIRE_KEY_NICE) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_LIMITS)                   \
-   | IRIS_WIRE_BIT (IRIS_WIRE_KEY_TIME_LIMIT_MS) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_GRACE_MS))
+   | IRIS_WIRE_BIT (IRIS_WIRE_KEY_TIME_LIMIT_MS) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_GRACE_MS)        \
+   | IRIS_WIRE_BIT (IRIS_WIRE_KEY_KEEP_OUTPUT) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_OUTPUT_POLICY))
 
 /* Returns whether @item has a key that only commands may have. */
 gboolean
@@ -148,6 +149,9 @@ irisd_command_options_new (const IrisWireMessage *item)
     return NULL;
   IrisdCommandOptions *self = g_new0 (IrisdCommandOptions, 1);
   self->max_output = G_MAXUINT64;
+  self->keep_output = iris_wire_message_has (item, IRIS_WIRE_KEY_KEEP_OUTPUT) ? item->keep_output
+                                                                              : G_MAXUINT64;
+  self->keep_tail = item->output_policy == IRIS_WIRE_OUTPUT_POLICY_TAIL;
   self->streamed = iris_wire_message_has (item, IRIS_WIRE_KEY_STREAM);
   self->credit = item->stream;
   self->nice = item->nice;

@@ -35,6 +35,8 @@ typedef struct
   guint64 grace_ms;           /* from SIGTERM to SIGKILL */
   /* bytes of output that are stored or sent, G_MAXUINT64 if the item sets no limit */
   guint64 max_output;
+  guint64 keep_output; /* bytes that are kept for those who follow it, G_MAXUINT64 likewise */
+  gboolean keep_tail;  /* of a longer output the last ones, not the first ones and the last ones */
   IrisdCommandLimit limits[IRISD_COMMAND_MAX_LIMITS]; /* those that the kernel enforces */
   guint n_limits;                                     /* how many of those */
 } IrisdCommandOptions;

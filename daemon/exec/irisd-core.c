@@ -163,6 +163,16 @@ irisd_core_count_run (IrisdCore *self, gint place, guint64 bytes)
   atomic_fetch_add_explicit (&counters->bytes, bytes, memory_order_relaxed);
 }
 
+/* Returns how many workers run an item now. */
+guint
+irisd_core_count_running (IrisdCore *self)
+{
+  guint n = 0;
+  for (guint i = 0; i < self->n_workers; i++)
+    n += (guint) atomic_load_explicit (&self->workers[i].runs, memory_order_relaxed);
+  return n;
+}
+
 void
 irisd_core_wake_main (IrisdCore *self)
 {

@@ -4,8 +4,12 @@
  */
 #pragma once
 
+#include "daemon/base/irisd-name-slots.h"
+#include "daemon/base/irisd-watchdog.h"
 #include "daemon/config/irisd-config.h"
 #include "daemon/config/irisd-fair-rules.h"
+#include "daemon/config/irisd-key-use.h"
+#include "daemon/config/irisd-settings.h"
 #include "daemon/exec/attempts/irisd-cgroup.h"
 #include "daemon/exec/attempts/irisd-attempts.h"
 #include "daemon/exec/irisd-gate.h"
@@ -13,6 +17,7 @@
 #include "daemon/exec/irisd-service.h"
 #include "daemon/exec/item/irisd-concurrency-limit.h"
 #include "daemon/exec/item/irisd-dependency-graph.h"
+#include "daemon/exec/item/irisd-named-queues.h"
 #include "daemon/exec/item/irisd-placement-history.h"
 #include "daemon/net/irisd-pending-connections.h"
 #include "daemon/store/irisd-journal.h"
@@ -46,6 +51,12 @@ typedef struct
   _Atomic guint64 beside; /* items that have left their worker and not ended */
 } IrisdPlaceCounters;
 
+/* What one worker of the scheduler does. It writes, any thread may read. */
+typedef struct
+{
+  _Alignas(64) _Atomic gboolean runs; /* an item of a service that runs on a worker */
+} IrisdWorkerState;
+
 /* The constant facts about a place, in the form in which they are sent. */
 typedef struct
 {
@@ -58,15 +69,18 @@ typedef struct
 typedef struct _IrisdGateway IrisdGateway;
 typedef struct _IrisdCommandRunner IrisdCommandRunner;
 typedef struct _IrisdCommandSlots IrisdCommandSlots;
+typedef struct _IrisdHooks IrisdHooks;
 typedef struct _IrisdPlugins IrisdPlugins;
 typedef struct _IrisdWorkerProcesses IrisdWorkerProcesses;
 typedef struct _IrisdPlaceControl IrisdPlaceControl;
+typedef struct _IrisdTracer IrisdTracer;
+typedef struct _IrisdSpans IrisdSpans;
 
 /* Everything above the atomics is set before the first thread starts and not changed until the last
  * one has ended. */
 typedef struct
 {
-  const IrisdConfig *config;
+  const IrisdConfig *config; /* of the start; what may change since is in @settings */
   IrisWireLimits wire_limits;
   IrisPlaces *places;
   IrisdPlaceInfo *infos;
@@ -80,24 +94,37 @@ typedef struct
   IrisdPlugins *plugins;
   IrisdCommandRunner *commands;
   IrisdCommandSlots *slots;
+  IrisdHooks *hooks;
+  IrisdTracer *tracer;
+  IrisdSpans *spans;
+  guint64 trace_salt;                           /* of the ids of spans */
   IrisdWorkerProcesses *worker_processes;       /* worker processes and what waits for them */
   IrisdPendingConnections *pending_connections; /* connections without HELLO */
   IrisdGateway **gateways;                      /* one per place, then the front door */
   guint n_gateways;
   IrisdMailbox *front; /* the front door's */
   gint64 started_us;
-  struct rlimit file_limit; /* at irisd's start; commands get it */
-  int wake_fd;              /* wakes the main thread */
+  guint64 started_ms;        /* since 1970: the same in each answer */
+  struct rlimit file_limit;  /* at irisd's start; commands get it */
+  int wake_fd;               /* wakes the main thread */
+  IrisdMailbox main_mailbox; /* of RELOAD (irisd-settings-requests.c) */
 
+  IrisdSettings settings;           /* readers: the gateways, then the ZAP handler */
   IrisdGate *gates;                 /* one per place */
   IrisdPlaceControl *place_control; /* which places take items */
   IrisdFairRules rules;
+  IrisdKeyUse key_use;
   IrisdConcurrencyLimit concurrency_limit; /* how many items run at once */
+  IrisdNamedQueues queues;
   pthread_mutex_t dependencies_lock;
   IrisdDependencyGraph dependencies; /* under its lock */
   IrisdPlacementHistory placement_history;
+  IrisdWatchdog watchdog; /* the gateways answer it, each by its index */
   IrisdRunning running;
+  IrisdNameSlots service_names; /* of the services whose items are counted */
   IrisdPlaceCounters *counters;
+  IrisdWorkerState *workers; /* by index; spare workers beyond the table are not in it */
+  guint n_workers;
   _Alignas(64) _Atomic int phase;
   _Atomic gint64 deadline_us;         /* of the phases that have one */
   _Alignas(64) _Atomic guint64 items; /* accepted and not ended, with the spilled ones */
@@ -109,6 +136,13 @@ typedef struct
   _Atomic gboolean burst_over;
   _Alignas(64) _Atomic guint64 next_item;
 } IrisdCore;
+
+/* Returns the settings in force, until the calling reader's next turn. */
+static inline const IrisdConfig *
+irisd_core_get_settings (IrisdCore *self)
+{
+  return irisd_settings_get (&self->settings);
+}
 
 IrisdPhase irisd_core_get_phase (IrisdCore *self);
 gint64 irisd_core_get_deadline (IrisdCore *self);
@@ -125,8 +159,18 @@ guint64 irisd_core_get_volatile (IrisdCore *self);
 guint64 irisd_core_get_bytes (IrisdCore *self);
 void irisd_core_add_bytes (IrisdCore *self, gint64 change);
 gboolean irisd_core_take_burst_over (IrisdCore *self);
+guint irisd_core_count_running (IrisdCore *self);
 void irisd_core_count_run (IrisdCore *self, gint place, guint64 bytes);
 void irisd_core_wake_main (IrisdCore *self);
 gint64 irisd_now_ns (void);
+
+/* The calling thread is the worker of that index; -1: it is none. */
+static inline void
+irisd_core_note_runs (IrisdCore *self, gint worker, gboolean runs)
+{
+  /* Relaxed: only counted. */
+  if (worker >= 0 && (guint) worker < self->n_workers)
+    atomic_store_explicit (&self->workers[worker].runs, runs, memory_order_relaxed);
+}
 
 G_END_DECLS

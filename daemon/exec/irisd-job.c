@@ -73,6 +73,7 @@ irisd_job_new (IrisdCore *core,
   self->core = core;
   self->mailbox = mailbox;
   self->peer = irisd_peer_ref (peer);
+  self->klass = (guint8) item->klass;
   self->lasting = item->klass != IRIS_WIRE_CLASS_VOLATILE;
   if (self->lasting)
     irisd_core_count_in_memory (core, service->for_workers, 1);
@@ -85,8 +86,10 @@ irisd_job_new (IrisdCore *core,
     self->path = iris_wire_string_dup (&item->path);
   if (iris_wire_message_has (item, IRIS_WIRE_KEY_NEAR_PATH))
     self->near_path = iris_wire_string_dup (&item->near_path);
+  self->trace = irisd_trace_context_new (item);
   if (service->takes_options)
     self->options = irisd_command_options_new (item);
+  atomic_init (&self->suspended, FALSE);
   atomic_init (&self->output_credit, self->options != NULL ? self->options->credit : 0);
   self->slot = -1;
   self->gate = self->left_gate = -1;
@@ -102,10 +105,28 @@ irisd_job_new (IrisdCore *core,
   return self;
 }
 
+/* @number is its item's; 0 if no client knows it. Before it is queued. */
+void
+irisd_job_set_number (IrisdJob *self, guint64 number)
+{
+  self->id = number;
+  if (self->trace != NULL)
+    irisd_trace_context_name_span (self->trace, self->core->trace_salt, number);
+}
+
+/* It has ended, so its queue may be removed. */
+void
+irisd_job_leave_queue (IrisdJob *self)
+{
+  if (self->queue != NULL)
+    irisd_named_queues_part (&self->core->queues, g_steal_pointer (&self->queue));
+}
+
 /* @self came back or was never queued. For its gateway. */
 void
 irisd_job_free (IrisdJob *self)
 {
+  irisd_job_leave_queue (self);
   if (self->service->forget != NULL)
     self->service->forget (self);
   if (self->lasting)
@@ -121,6 +142,7 @@ irisd_job_free (IrisdJob *self)
   g_free (self->path);
   g_free (self->near_path);
   irisd_command_options_free (self->options);
+  irisd_trace_context_free (self->trace);
   irisd_peer_unref (self->peer);
   irisd_pool_give (self, sizeof *self + size_behind (self->inline_size));
 }
@@ -288,11 +310,13 @@ irisd_job_is_orphan (IrisdJob *self)
   return self->lasting && (self->detached || irisd_peer_is_gone (self->peer));
 }
 
-/* Returns whether the job has to wait until its peer has acknowledged more. The gateway checks
- * again when the job is back, so the figure may be a moment old. */
+/* Returns whether the job has to wait until its peer has acknowledged more, or until it is resumed.
+ * The gateway checks again when the job is back, so the figure may be a moment old. */
 static gboolean
 must_wait (IrisdJob *self)
 {
+  if (irisd_job_is_suspended (self))
+    return TRUE;
   return self->service->output_grows && !irisd_job_is_orphan (self)
          && irisd_peer_get_bytes (self->peer) > self->core->config->limits.in_flight_bytes;
 }
@@ -338,7 +362,12 @@ run_service (IrisdJob *self, gint place)
   if (self->schedule != NULL && self->schedule->time_to_run_us > 0)
     irisd_mailbox_post (self->mailbox, &self->schedule->started);
   if (self->service->start == NULL)
-    self->service->run (self);
+    {
+      irisd_core_note_runs (self->core, self->worker, TRUE);
+      iris_worker_name_item (self->service->name, self->id);
+      self->service->run (self);
+      irisd_core_note_runs (self->core, self->worker, FALSE);
+    }
   else if (self->service->start (self))
     return; /* the thread that runs it further may have ended it */
   self->ended_ns = irisd_now_ns ();
@@ -365,6 +394,14 @@ give_back (IrisdJob *self)
   irisd_mailbox_post (self->mailbox, &self->message);
 }
 
+/* An irisd that drains leaves persistent items to the next one. */
+static gboolean
+may_not_begin (IrisdJob *self)
+{
+  IrisdPhase phase = irisd_core_get_phase (self->core);
+  return phase == IRISD_PHASE_STOPPING || (self->lasting && phase != IRISD_PHASE_SERVING);
+}
+
 /* Runs a queued job in the calling thread, unless it was cancelled or has to wait, and posts it to
  * its gateway. A thread that is no worker runs it on behalf of the job's home. */
 void
@@ -384,7 +421,7 @@ irisd_job_run_here (IrisdJob *self)
                         "the item was not run: its client has gone");
       give_back (self);
     }
-  else if (irisd_core_get_phase (self->core) == IRISD_PHASE_STOPPING)
+  else if (may_not_begin (self))
     run_abandoned (self);
   else if (irisd_job_advance (self, IRISD_EVENT_START))
     run_service (self, place);
@@ -410,14 +447,15 @@ run_on_worker (gpointer data)
   irisd_job_run_here (data);
 }
 
-/* Takes a queued job that will not begin, because irisd stops. For a scheduler that drops items,
+/* Takes a queued job that will not begin, because irisd ends. For a scheduler that drops items,
  * and for workers. */
 static void
 run_abandoned (gpointer data)
 {
   IrisdJob *self = data;
   if (irisd_job_advance (self, IRISD_EVENT_DROP))
-    irisd_job_fail_stopped (self);
+    irisd_job_fail (self, IRIS_WIRE_ERROR_SHUTTING_DOWN,
+                    "irisd ended before the item had begun: send it again when irisd is back");
   give_back (self);
 }
 

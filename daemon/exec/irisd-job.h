@@ -9,6 +9,7 @@
 #include "daemon/exec/irisd-command-options.h"
 #include "daemon/exec/irisd-core.h"
 #include "daemon/exec/item/irisd-schedule.h"
+#include "daemon/exec/item/irisd-trace-context.h"
 #include "daemon/net/irisd-peer.h"
 
 G_BEGIN_DECLS
@@ -58,22 +59,28 @@ struct _IrisdJob
   char *path;
   char *near_path;              /* the path that it is to be near, if any */
   IrisdCommandOptions *options; /* of a command, if it has any */
+  IrisdTraceContext *trace;     /* NULL: it belongs to no trace */
 
+  /* a request wants it to wait, or its processes to be stopped; only its gateway writes */
+  _Atomic gboolean suspended;
   _Atomic guint64 output_credit; /* bytes of output that may be sent */
   IrisdLeasedItem *leased_item;  /* for worker processes (irisd-worker-processes.h) */
 
   /* The gateway's own, whatever holds the job. The facts hold in any state; none says where the
    * item is. */
   gboolean lasting;                /* persistent, not volatile */
+  guint8 klass;                    /* an IrisWireClass */
   gboolean brief;                  /* the gateway may run it itself */
   gboolean detached;               /* its connection does not wait for its end */
   gboolean quiet;                  /* its connection does not wait for ACCEPTED */
   gboolean due;                    /* the journal has its end until it is acknowledged */
   gboolean counted;                /* by the rules for clients and services */
+  gboolean edited;                 /* a request changes it; it is suspended meanwhile */
   gboolean bury;                   /* when it is out of tries it is buried */
   IrisdPersistentItem *persistent; /* its entry in the journal, whose state follows the item's */
   IrisdSpilledFlow *flow;          /* if spilled items may be behind it */
   gint64 since_us;                 /* since when it waits for its turn, if that is not now */
+  IrisdNamedQueue *queue;          /* NULL, or the queue that it names and has joined */
   IrisdPermit *permit;             /* if how many run at once is limited */
   struct _IrisdCommandTurn *turn;  /* of a command that has waited for a slot */
   gint gate;                       /* the place whose gate it counts at, or -1 */
@@ -100,6 +107,8 @@ IrisdJob *irisd_job_new (IrisdCore *core,
                          const IrisWireMessage *item,
                          zmq_msg_t *body);
 void irisd_job_free (IrisdJob *self);
+void irisd_job_leave_queue (IrisdJob *self);
+void irisd_job_set_number (IrisdJob *self, guint64 number);
 gboolean irisd_job_advance (IrisdJob *self, IrisdItemEvent event);
 void irisd_job_restore (IrisdJob *self);
 IrisdItemState irisd_job_get_state (IrisdJob *self);
@@ -133,6 +142,13 @@ static inline zmq_msg_t *
 irisd_job_get_message (IrisdJob *self)
 {
   return (zmq_msg_t *) self->inline_payload;
+}
+
+/* Relaxed: a runner that stops its processes is woken by a write to a descriptor. */
+static inline gboolean
+irisd_job_is_suspended (IrisdJob *self)
+{
+  return atomic_load_explicit (&self->suspended, memory_order_relaxed);
 }
 
 /* Returns whether it came back from a run, and not from a queue. */

@@ -23,6 +23,7 @@
 #include "daemon/items/irisd-completion.h"
 #include "daemon/items/irisd-dependencies.h"
 #include "daemon/items/irisd-dispatch.h"
+#include "daemon/items/irisd-item-log.h"
 #include "daemon/items/spill/irisd-reload.h"
 
 #include <string.h>
@@ -457,7 +458,10 @@ take_cancel (IrisdGateway *self, IrisdJournalRequest *request)
 {
   const IrisdCaller caller = { .route = request->peer->route, .peer = request->peer };
   if (request->error == NULL && !request->pending)
-    irisd_dependencies_note_cancelled (&self->items, request->item);
+    {
+      irisd_item_log_cancelled (request->item, request->peer);
+      irisd_dependencies_note_cancelled (&self->items, request->item);
+    }
   request->peer->n_questions--;
   if (irisd_peer_is_gone (request->peer))
     return;
@@ -549,7 +553,8 @@ static gboolean
 is_elsewhere (const IrisdJournalRequest *request)
 {
   return request->state == IRIS_WIRE_STATE_DELAYED
-         || (request->state == IRIS_WIRE_STATE_QUEUED
+         || ((request->state == IRIS_WIRE_STATE_QUEUED
+              || request->state == IRIS_WIRE_STATE_SUSPENDED)
              && request->kind == IRISD_JOURNAL_REQUEST_BURY_ITEM);
 }
 

@@ -6,8 +6,10 @@
  */
 #pragma once
 
+#include "daemon/gateway/irisd-busy-limits.h"
 #include "daemon/gateway/irisd-gateway.h"
 #include "daemon/items/irisd-items.h"
+#include "daemon/items/schedule/irisd-schedules.h"
 
 G_BEGIN_DECLS
 
@@ -51,6 +53,8 @@ typedef struct
   _Alignas(64) _Atomic guint64 peers;
   _Atomic guint64 malformed;
   _Atomic guint64 refused;
+  _Atomic guint64
+      busy[IRISD_N_BUSY_LIMITS]; /* BUSY by the limit; those of connections are not refused items */
 } IrisdGatewayCounters;
 
 struct _IrisdGateway
@@ -58,6 +62,7 @@ struct _IrisdGateway
   IrisdMailbox mailbox;
   IrisdGatewayCounters counters;
   IrisdItems items;
+  IrisdSchedules *schedules; /* of the front gateway, if irisd has a journal */
 
   IrisdCore *core;
   gint place;
@@ -69,6 +74,7 @@ struct _IrisdGateway
 
   guint turn_items;         /* received since it looked at the mailbox */
   gboolean more_to_receive; /* there was more to receive */
+  int taken_fd;             /* with CURVE: the connection of the last message; -1 for none */
   guint turn;               /* a number */
   guint light_turns;        /* turns that stay short */
   gconstpointer light_peer; /* the peer whose item made them short; only compared */
@@ -79,6 +85,9 @@ struct _IrisdGateway
   GQueue receive_backlog;             /* peers with more to read */
   IrisdMails strays;                  /* messages of peers that have ended */
   gint64 full_since_us[IRISD_N_FULL]; /* since when there is no room; 0 if there is */
+
+  GQueue stalled_followers;   /* go on in a later turn (irisd-follow-requests.c) */
+  GQueue left_over_followers; /* whose message is on the way, and whose peer has gone */
 
   GQueue backlog; /* peers with replies in their outbox */
   guint retry_ms; /* pause before the outboxes are tried again */
@@ -100,7 +109,8 @@ struct _IrisdGateway
  * @route: where the answer goes
  * @peer: (nullable): its peer, if it said HELLO
  * @over_tcp: how it is connected
- * @uid: its user, or %IRISD_UID_UNKNOWN
+ * @uid: its user, the owner of its key, or %IRISD_UID_UNKNOWN
+ * @public_key: (nullable): its key
  * @address: (nullable): the address that ZeroMQ reports for the connection
  *
  * The connection that sent the message in hand.
@@ -111,7 +121,8 @@ typedef struct
   IrisdPeer *peer;
   gboolean over_tcp;
   gint64 uid;
-  const char *address; /* reported by ZeroMQ, or NULL */
+  const char *address;    /* reported by ZeroMQ, or NULL */
+  const char *public_key; /* likewise */
 } IrisdCaller;
 
 /* A client that sends few items should not wait for clients that send many. A client that then
@@ -140,6 +151,14 @@ irisd_gateway_turn_is_over (IrisdGateway *self)
 {
   return self->turn_items
          >= (self->light_turns > 0 ? IRISD_ITEMS_PER_LIGHT_TURN : IRISD_ITEMS_PER_TURN);
+}
+
+/* Counts a BUSY. @limit is the name that it gives. */
+static inline void
+irisd_gateway_count_busy (IrisdGateway *self, const char *limit)
+{
+  irisd_count (&self->counters.refused, 1);
+  irisd_count (&self->counters.busy[irisd_busy_limit_find (limit)], 1);
 }
 
 /* Ends a peer that did not say BYE, for what lies below the sessions (irisd_session_lose()). */

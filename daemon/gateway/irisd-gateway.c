@@ -17,11 +17,17 @@
 #include "daemon/base/irisd-log.h"
 #include "daemon/exec/worker/irisd-worker-processes.h"
 #include "daemon/gateway/irisd-change-requests.h"
+#include "daemon/gateway/irisd-backup-requests.h"
+#include "daemon/gateway/irisd-edit-requests.h"
+#include "daemon/gateway/irisd-follow-requests.h"
 #include "daemon/gateway/irisd-item-requests.h"
+#include "daemon/gateway/irisd-queue-requests.h"
 #include "daemon/gateway/irisd-receive.h"
 #include "daemon/gateway/irisd-send.h"
 #include "daemon/gateway/irisd-session.h"
+#include "daemon/gateway/irisd-suspend-requests.h"
 #include "daemon/gateway/irisd-submit.h"
+#include "daemon/gateway/irisd-trace-requests.h"
 #include "daemon/gateway/irisd-worker-session.h"
 #include "daemon/items/irisd-dependencies.h"
 #include "daemon/items/irisd-dispatch.h"
@@ -30,6 +36,7 @@
 #include "daemon/items/irisd-restore.h"
 #include "daemon/items/spill/irisd-reload.h"
 #include "daemon/net/irisd-socket.h"
+#include "daemon/net/irisd-unfinished-messages.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -104,6 +111,7 @@ irisd_gateway_new (IrisdCore *core, gint place, void *socket, GError **error)
   self->core = core;
   self->place = place;
   self->socket = socket;
+  self->taken_fd = -1;
   iris_wire_encoder_init (&self->encoder, &core->wire_limits);
   irisd_peers_init (&self->peers);
   g_queue_init (&self->receive_backlog);
@@ -114,6 +122,12 @@ irisd_gateway_new (IrisdCore *core, gint place, void *socket, GError **error)
   irisd_items_init (&self->items, &items_class, core, place, &self->mailbox, &self->encoder,
                     &self->peers);
   irisd_reload_init (&self->items);
+  if (place == IRISD_FRONT && core->journal != NULL
+      && (self->schedules = irisd_schedules_new (&self->items, error)) == NULL)
+    {
+      irisd_gateway_free (self);
+      return NULL;
+    }
   return self;
 }
 
@@ -134,6 +148,8 @@ drop_messages (IrisdGateway *self)
         irisd_worker_event_free (irisd_worker_event_from_message (message));
       else if (message->kind == IRISD_MESSAGE_JOURNAL_REQUEST)
         irisd_journal_request_free (irisd_journal_request_from_message (message));
+      else if (message->kind == IRISD_MESSAGE_TRACE)
+        irisd_trace_free (irisd_trace_from_message (message));
       message = next;
     }
 }
@@ -145,7 +161,9 @@ irisd_gateway_free (IrisdGateway *self)
   if (self == NULL)
     return;
   drop_messages (self);
+  irisd_follow_requests_clear (self);
   irisd_reload_clear (&self->items);
+  g_clear_pointer (&self->schedules, irisd_schedules_free);
   irisd_items_clear (&self->items);
   irisd_mailbox_clear (&self->mailbox);
   iris_wire_encoder_clear (&self->encoder);
@@ -155,10 +173,29 @@ irisd_gateway_free (IrisdGateway *self)
   g_aligned_free (self);
 }
 
+/* With CURVE only the gateway knows where a message ends (irisd-unfinished-messages.c). */
+static void
+note_taken (IrisdGateway *self, int fd, guint n_frames, guint64 bytes)
+{
+  self->taken_fd = fd;
+  if (fd >= 0)
+    irisd_unfinished_take (fd, n_frames, bytes);
+}
+
+static void
+note_empty (IrisdGateway *self)
+{
+  if (self->taken_fd >= 0)
+    irisd_unfinished_settle (self->taken_fd);
+  self->taken_fd = -1;
+}
+
 static guint
 receive_frames (IrisdGateway *self, zmq_msg_t *frames)
 {
-  guint n = 0;
+  guint n = 0, n_all = 0;
+  guint64 bytes = 0;
+  int fd = -1;
   gboolean more = TRUE;
   while (more)
     {
@@ -169,11 +206,16 @@ receive_frames (IrisdGateway *self, zmq_msg_t *frames)
       while (zmq_msg_recv (frame, self->socket, 0) < 0 && errno == EINTR)
         ;
       more = zmq_msg_more (frame);
+      bytes += zmq_msg_size (frame);
+      n_all++;
+      if (!more && self->core->config->server_key != NULL)
+        fd = zmq_msg_get (frame, ZMQ_SRCFD);
       if (frame == &spare)
         zmq_msg_close (frame);
       else
         n++;
     }
+  note_taken (self, fd, n_all, bytes);
   return n;
 }
 
@@ -187,6 +229,8 @@ receive_message (IrisdGateway *self)
     {
       gboolean again = errno == EINTR;
       zmq_msg_close (&route);
+      if (!again)
+        note_empty (self);
       return again;
     }
 
@@ -228,6 +272,14 @@ receive_some (IrisdGateway *self)
   return n > 0;
 }
 
+/* The request that waited for a change of a record goes on. */
+static void
+take_record (IrisdJournalRequest *request)
+{
+  IrisdBroadcast *broadcast = g_steal_pointer (&request->broadcast);
+  broadcast->klass->refuse (broadcast, request->error);
+}
+
 /* The answers to requests of connections; the others are about items of this gateway. */
 static void
 take_answer (IrisdGateway *self, IrisdJournalRequest *request)
@@ -239,12 +291,32 @@ take_answer (IrisdGateway *self, IrisdJournalRequest *request)
     case IRISD_JOURNAL_REQUEST_LIST:
       irisd_item_requests_take_answer (self, request);
       break;
+    case IRISD_JOURNAL_REQUEST_BACKUP:
+      irisd_backup_requests_take_answer (self, request);
+      break;
+    case IRISD_JOURNAL_REQUEST_FOLLOW:
+      if (request->peer == NULL)
+        irisd_schedules_take_end (self->schedules, request);
+      else
+        irisd_follow_requests_take_answer (self, request);
+      break;
+    case IRISD_JOURNAL_REQUEST_RECORD:
+      take_record (request);
+      break;
     case IRISD_JOURNAL_REQUEST_CANCEL:
     case IRISD_JOURNAL_REQUEST_KICK:
     case IRISD_JOURNAL_REQUEST_BURY_ITEM:
       irisd_change_requests_take_answer (self, request);
       break;
+    case IRISD_JOURNAL_REQUEST_SUBMISSION:
+      irisd_edit_requests_take_submission (self, request);
+      break;
+    case IRISD_JOURNAL_REQUEST_LOOK:
+      irisd_suspend_requests_take_answer (self, request);
+      break;
     default:
+      if (request->change != NULL)
+        irisd_schedules_take_run (self->schedules, request);
       irisd_persistent_take_request (&self->items, request);
       break;
     }
@@ -271,6 +343,9 @@ take_message (IrisdGateway *self, IrisdMessage *message)
     case IRISD_MESSAGE_OUTPUT:
       irisd_item_requests_send_output (self, irisd_output_from_message (message));
       break;
+    case IRISD_MESSAGE_MORE_OUTPUT:
+      irisd_follow_requests_take_message (self, message);
+      break;
     case IRISD_MESSAGE_WORKER_EVENT:
       irisd_worker_session_take_event (self, irisd_worker_event_from_message (message));
       break;
@@ -282,6 +357,9 @@ take_message (IrisdGateway *self, IrisdMessage *message)
       break;
     case IRISD_MESSAGE_SLOT:
       irisd_dispatch_go_on (&self->items, irisd_job_from_beside (message));
+      break;
+    case IRISD_MESSAGE_TRACE:
+      irisd_trace_requests_take (self, irisd_trace_from_message (message));
       break;
     case IRISD_MESSAGE_LEFT:
       irisd_dispatch_note_left (&self->items, irisd_job_from_beside (message));
@@ -362,9 +440,15 @@ sleep_until_something (IrisdGateway *self)
   zmq_pollitem_t items[] = {
     { .socket = self->socket, .events = ZMQ_POLLIN },
     { .fd = self->mailbox.fd, .events = ZMQ_POLLIN },
+    { .events = ZMQ_POLLIN },
   };
-  int n = zmq_poll (items, G_N_ELEMENTS (items), time_left_ms (self));
+  if (self->schedules != NULL)
+    items[2].fd = irisd_schedules_get_fd (self->schedules);
+  int n_items = self->schedules != NULL ? 3 : 2;
+  int n = zmq_poll (items, n_items, time_left_ms (self));
   irisd_mailbox_finish_sleep (&self->mailbox, n > 0 && items[1].revents != 0);
+  if (n > 0 && items[2].revents != 0)
+    irisd_schedules_note_event (self->schedules);
 }
 
 /* Publishes the core's phase, and wakes the main thread. */
@@ -372,21 +456,41 @@ static IrisdPhase
 follow_phase (IrisdGateway *self)
 {
   IrisdPhase phase = irisd_core_get_phase (self->core);
+  irisd_watchdog_answer (&self->core->watchdog,
+                         self->place == IRISD_FRONT ? self->core->n_places : (guint) self->place);
   if (phase != irisd_gateway_get_phase (self))
     {
       if (irisd_gateway_get_phase (self) == IRISD_PHASE_SERVING)
-        irisd_worker_session_end_all (self);
+        {
+          irisd_worker_session_end_all (self);
+          irisd_session_tell_going (self);
+        }
       atomic_store_explicit (&self->items.phase, phase, memory_order_release);
       irisd_core_wake_main (self->core);
     }
   return phase;
 }
 
+/* Clients that go on later acknowledge what they have at once. An end whose acknowledgement is lost
+ * would stay in the journal, because the client does not ask for it again. */
+static gboolean
+awaits_acknowledgements (IrisdGateway *self)
+{
+  for (GList *link = self->peers.by_age.head; link != NULL; link = link->next)
+    {
+      const IrisdPeer *peer = link->data;
+      if (peer->resumes && irisd_unacknowledged_has_items (&peer->unacked))
+        return TRUE;
+    }
+  return FALSE;
+}
+
 static gboolean
 is_done (IrisdGateway *self, IrisdPhase phase)
 {
   return phase == IRISD_PHASE_FLUSHING
-         && ((self->backlog.length == 0 && self->receive_backlog.length == 0)
+         && ((self->backlog.length == 0 && self->receive_backlog.length == 0
+              && !awaits_acknowledgements (self))
              || g_get_monotonic_time () >= irisd_core_get_deadline (self->core));
 }
 
@@ -430,7 +534,7 @@ end_waiting (IrisdGateway *self, IrisdPhase phase)
   self->waited_phase = phase;
   if (self->place == IRISD_FRONT)
     irisd_dependencies_give_up_buried (items);
-  irisd_reload_put_off (items, irisd_dispatch_gives_no_turns (items, phase));
+  irisd_reload_put_off (items);
   irisd_dispatch_end_waiting (items, phase);
 }
 
@@ -439,18 +543,23 @@ serve (IrisdGateway *self)
 {
   for (;;)
     {
+      irisd_session_follow_settings (self);
       IrisdPhase phase = follow_phase (self);
       gboolean any = take_messages (self);
       gboolean received = receive_some (self);
       any |= received;
       any |= go_on_in_line (self);
+      any |= irisd_follow_requests_go_on (self);
       check_outside (self, !received);
+      if (self->schedules != NULL)
+        irisd_schedules_run_due (self->schedules);
       irisd_reload_due (&self->items);
       irisd_dispatch_wake_due (&self->items);
       end_waiting (self, phase);
       irisd_dispatch_end_parked (&self->items);
       irisd_send_bundles (self);
       irisd_send_retry_outboxes (self);
+      irisd_items_publish (&self->items);
       if (is_done (self, phase))
         return;
       give_way (self);
@@ -513,6 +622,7 @@ run_thread (gpointer data)
   while (irisd_peers_get_count (&self->peers) > 0)
     irisd_session_close (self, irisd_peers_get_oldest (&self->peers), FALSE);
   close_socket (self);
+  irisd_session_leave_settings (self);
   return NULL;
 }
 
@@ -558,4 +668,22 @@ irisd_gateway_restore_item (IrisdGateway *self,
                             IrisdPersistentItem *persistent)
 {
   irisd_restore_run (&self->items, record, persistent);
+}
+
+/* @record is of the journal; @self is the front gateway, and was not started. */
+void
+irisd_gateway_load_record (IrisdGateway *self, const IrisdNamedRecord *record)
+{
+  if (record->kind == IRISD_RECORD_QUEUE)
+    irisd_queue_requests_load (self, record);
+  if (record->kind == IRISD_RECORD_SCHEDULE)
+    irisd_schedules_load (self->schedules, record);
+}
+
+/* All records are loaded; the journal is started. */
+void
+irisd_gateway_start_schedules (IrisdGateway *self)
+{
+  if (self->schedules != NULL)
+    irisd_schedules_start (self->schedules);
 }

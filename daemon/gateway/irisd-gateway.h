@@ -20,4 +20,7 @@ void irisd_gateway_restore_item (IrisdGateway *self,
                                  const IrisdRecord *record,
                                  IrisdPersistentItem *persistent);
 
+void irisd_gateway_load_record (IrisdGateway *self, const IrisdNamedRecord *record);
+void irisd_gateway_start_schedules (IrisdGateway *self);
+
 G_END_DECLS

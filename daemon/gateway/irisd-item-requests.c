@@ -79,11 +79,20 @@ irisd_item_requests_list (IrisdGateway *self,
   if (!irisd_item_requests_may_ask (self, caller, request)
       || !irisd_submit_may_ask (self, caller, request, FALSE))
     return;
+  g_autoptr (GError) error = NULL;
+  guint queue = 0;
+  if (request->queue.len > 0
+      && (queue = irisd_named_queues_find (&self->core->queues, &request->queue, &error)) == 0)
+    {
+      irisd_send_refusal (self, caller, request->request_id, error);
+      return;
+    }
   IrisdJournalRequest *journal_request = irisd_items_new_request (
       &self->items, IRISD_JOURNAL_REQUEST_LIST, caller->peer, request->request_id);
   journal_request->filter = irisd_persistent_filter_new (
       request, irisd_peer_get_view (caller->peer, IRIS_WIRE_LIST),
       self->core->wire_limits.max_entries);
+  journal_request->filter->queue = queue;
   *count_of (journal_request) += 1;
   irisd_journal_post (self->core->journal, journal_request);
 }
@@ -105,6 +114,7 @@ charge (IrisdGateway *self, const IrisdJournalRequest *request, gsize size, guin
   irisd_peer_add_bytes (request->peer, (gint64) size);
   irisd_core_add_bytes (self->core, (gint64) size);
   irisd_unacknowledged_push (&request->peer->unacked, request->request_id, size, item);
+  irisd_count (&self->items.counters.unacked, 1);
 }
 
 /* Reads the message that an item is stored as. It borrows from the journal request. */
@@ -177,10 +187,25 @@ tell_whole (IrisdGateway *self, const IrisdCaller *caller, IrisdJournalRequest *
   irisd_send_answer (self, caller, &reply);
 }
 
+/* The journal knows the numbers of owners, and the settings the names of keys. */
+static void
+name_owners (IrisdGateway *self, IrisWirePersistentList *list)
+{
+  const IrisdConfig *settings = irisd_core_get_settings (self->core);
+  for (guint i = 0; i < list->n_items; i++)
+    {
+      IrisWirePersistentItem *item = &list->items[i];
+      const IrisdKey *key = irisd_keys_find_owner (settings->keys, (gint64) item->owner);
+      if (key != NULL)
+        item->owner_name = g_strdup (key->name);
+    }
+}
+
 static void
 tell_list (IrisdGateway *self, const IrisdCaller *caller, IrisdJournalRequest *request)
 {
   g_autoptr (GError) error = NULL;
+  name_owners (self, request->list);
   g_autoptr (GBytes)
       body = iris_wire_persistent_list_encode (request->list, &self->core->wire_limits, &error);
   IrisWireMessage reply;
@@ -287,6 +312,7 @@ irisd_item_requests_acknowledge (IrisdGateway *self,
 {
   IrisdPeer *peer = caller->peer;
   guint64 owed = peer->unacked.sum;
+  guint n_owed = peer->unacked.count;
   g_autoptr (GArray) items = g_array_new (FALSE, FALSE, sizeof (IrisdSpan));
   const guint8 *pending = pay (&peer->unacked, request, items);
   if (pending != NULL)
@@ -297,6 +323,7 @@ irisd_item_requests_acknowledge (IrisdGateway *self,
   gint64 freed = (gint64) (owed - peer->unacked.sum);
   irisd_peer_add_bytes (peer, -freed);
   irisd_core_add_bytes (self->core, -freed);
+  irisd_count (&self->items.counters.unacked, (gint64) peer->unacked.count - n_owed);
   if (items->len > 0)
     forget (self, g_steal_pointer (&items));
   irisd_dispatch_advance_held (&self->items, peer);
@@ -343,7 +370,7 @@ irisd_item_requests_grant (IrisdGateway *self,
   IrisdJob *job = g_hash_table_lookup (caller->peer->jobs, more->target);
   if (job == NULL)
     return;
-  guint64 limit = self->core->config->limits.stream_credit;
+  guint64 limit = irisd_core_get_settings (self->core)->limits.stream_credit;
   if (job->leased_item != NULL)
     {
       if (!irisd_worker_processes_grant (self->core->worker_processes, job, more->grant, limit))

@@ -84,11 +84,12 @@ add_gateway (IrisWireStatus *status, const IrisdGateway *gateway)
   status->refused += load (&counters->refused);
 }
 
-/* Nanoseconds that the workers of a place were busy. Workers without a place are as busy at one as
- * at the other. */
-static guint64
-busy_ns (const IrisdCore *core, guint id, const IrisStats *stats, guint64 workers)
+/* Returns the nanoseconds that the workers of a place were busy. Workers without a place are as
+ * busy at one as at the other. */
+guint64
+irisd_place_requests_get_busy_ns (const IrisdCore *core, guint id, const IrisStats *stats)
 {
+  guint64 workers = iris_place_get_n_workers (core->infos[id].place);
   guint64 most = workers * (guint64) (g_get_monotonic_time () - core->started_us) * 1000;
   guint64 busy = 0;
   if (core->placed && id < stats->n_places)
@@ -96,6 +97,16 @@ busy_ns (const IrisdCore *core, guint id, const IrisStats *stats, guint64 worker
   else if (!core->placed && stats->n_workers > 0)
     busy = stats->total.busy_ns / stats->n_workers * workers;
   return MIN (busy, most);
+}
+
+/* Returns how many items were queued at a place and have not come back. */
+guint64
+irisd_place_requests_get_backlog (IrisdCore *core, guint id)
+{
+  const IrisdPlaceCounters *counters = &core->counters[id];
+  return irisd_gate_get_backlog (&core->gates[id])
+         + irisd_command_slots_count_waiting (core->slots, id) + load (&counters->beside)
+         + load (&counters->aside);
 }
 
 static void
@@ -108,12 +119,10 @@ fill_place (IrisdCore *core, guint id, const IrisStats *stats, IrisWirePlaceStat
   out->hinted = load (&counters->hinted);
   out->executed = load (&counters->executed);
   out->bytes = load (&counters->bytes);
-  out->busy_ns = busy_ns (core, id, stats, out->workers);
+  out->busy_ns = irisd_place_requests_get_busy_ns (core, id, stats);
   out->drained = irisd_place_control_is_drained (core->place_control, (gint) id);
   out->active = irisd_place_control_get_workers (core->place_control, (gint) id);
-  out->backlog = irisd_gate_get_backlog (&core->gates[id])
-                 + irisd_command_slots_count_waiting (core->slots, id) + load (&counters->beside)
-                 + load (&counters->aside);
+  out->backlog = irisd_place_requests_get_backlog (core, id);
   if (core->placed && id < stats->n_places)
     {
       out->stolen_in = stats->places[id].stolen_in + load (&counters->moved_in);

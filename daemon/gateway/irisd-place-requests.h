@@ -17,6 +17,8 @@ void irisd_place_requests_answer_status (IrisdGateway *self,
 void irisd_place_requests_answer_services (IrisdGateway *self,
                                            const IrisdCaller *caller,
                                            const IrisWireMessage *request);
+guint64 irisd_place_requests_get_busy_ns (const IrisdCore *core, guint id, const IrisStats *stats);
+guint64 irisd_place_requests_get_backlog (IrisdCore *core, guint id);
 void irisd_place_requests_change (IrisdGateway *self,
                                   const IrisdCaller *caller,
                                   const IrisWireMessage *request);

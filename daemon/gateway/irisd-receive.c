@@ -18,12 +18,21 @@
 #include "daemon/gateway/irisd-receive.h"
 
 #include "daemon/base/irisd-log.h"
+#include "daemon/gateway/irisd-backup-requests.h"
 #include "daemon/gateway/irisd-change-requests.h"
+#include "daemon/gateway/irisd-edit-requests.h"
+#include "daemon/gateway/irisd-follow-requests.h"
 #include "daemon/gateway/irisd-item-requests.h"
 #include "daemon/gateway/irisd-place-requests.h"
+#include "daemon/gateway/irisd-queue-requests.h"
+#include "daemon/gateway/irisd-schedule-requests.h"
 #include "daemon/gateway/irisd-send.h"
 #include "daemon/gateway/irisd-session.h"
+#include "daemon/gateway/irisd-settings-requests.h"
+#include "daemon/gateway/irisd-statistics-requests.h"
 #include "daemon/gateway/irisd-submit.h"
+#include "daemon/gateway/irisd-suspend-requests.h"
+#include "daemon/gateway/irisd-trace-requests.h"
 #include "daemon/gateway/irisd-worker-session.h"
 
 #include <string.h>
@@ -36,10 +45,14 @@ refuse_undecodable (IrisdGateway *self,
 {
   static IrisdLogSite site;
   irisd_count (&self->counters.malformed, 1);
-  irisd_log_limited (&site, IRISD_LOG_INFO, "cannot read a message of the client %s: %s",
-                     caller->peer != NULL && caller->peer->name != NULL ? caller->peer->name
-                                                                        : "that said no hello",
-                     error->message);
+  const IrisdLogSubject subject = {
+    .client = caller->peer != NULL ? caller->peer->name : NULL,
+  };
+  irisd_log_limited_about (
+      &site, &subject, IRISD_LOG_INFO, "cannot read a message of the client %s: %s",
+      caller->peer != NULL && caller->peer->name != NULL ? caller->peer->name
+                                                         : "that said no hello",
+      error->message);
   IrisWireMessage reply;
   iris_wire_message_init (&reply, IRIS_WIRE_ERROR_REPLY, message->request_id);
   iris_wire_message_set_error (&reply, error);
@@ -68,11 +81,26 @@ refuse_by_code (IrisdGateway *self,
 }
 
 static void
+refuse_type (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
+{
+  irisd_count (&self->counters.malformed, 1);
+  refuse_by_code (self, caller, request, IRIS_WIRE_ERROR_UNKNOWN_TYPE,
+                  "irisd sends messages of that type and does not take them");
+}
+
+static void
 answer_ping (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
 {
   IrisWireMessage reply;
   iris_wire_message_init (&reply, IRIS_WIRE_PONG, request->request_id);
   irisd_send_answer (self, caller, &reply);
+}
+
+static void
+grant_more (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *more)
+{
+  if (!irisd_follow_requests_grant (self, caller, more))
+    irisd_item_requests_grant (self, caller, more);
 }
 
 /* Requests about persistent items. */
@@ -84,6 +112,9 @@ handle_persistent (IrisdGateway *self, const IrisdCaller *caller, const IrisWire
     case IRIS_WIRE_FETCH:
       irisd_item_requests_fetch (self, caller, request);
       break;
+    case IRIS_WIRE_FOLLOW:
+      irisd_follow_requests_follow (self, caller, request);
+      break;
     case IRIS_WIRE_SHOW:
       irisd_item_requests_show (self, caller, request);
       break;
@@ -93,8 +124,90 @@ handle_persistent (IrisdGateway *self, const IrisdCaller *caller, const IrisWire
     case IRIS_WIRE_KICK:
       irisd_change_requests_kick (self, caller, request);
       break;
-    default:
+    case IRIS_WIRE_SUSPEND:
+    case IRIS_WIRE_RESUME:
+      irisd_suspend_requests_handle (self, caller, request);
+      break;
+    case IRIS_WIRE_SCHEDULE:
+      irisd_schedule_requests_change (self, caller, request);
+      break;
+    case IRIS_WIRE_SCHEDULES:
+      irisd_schedule_requests_list (self, caller, request);
+      break;
+    case IRIS_WIRE_QUEUE:
+      irisd_queue_requests_change (self, caller, request);
+      break;
+    case IRIS_WIRE_QUEUES:
+      irisd_queue_requests_list (self, caller, request);
+      break;
+    case IRIS_WIRE_EDIT:
+      irisd_edit_requests_edit (self, caller, request);
+      break;
+    case IRIS_WIRE_AGAIN:
+      irisd_edit_requests_again (self, caller, request);
+      break;
+    case IRIS_WIRE_BURY:
       irisd_change_requests_bury (self, caller, request);
+      break;
+    default:
+      refuse_type (self, caller, request);
+      break;
+    }
+}
+
+/* Requests that tell what irisd is and does, and change nothing. */
+static void
+handle_question (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
+{
+  switch (request->type)
+    {
+    case IRIS_WIRE_MAP:
+      irisd_place_requests_answer_map (self, caller, request);
+      break;
+    case IRIS_WIRE_STATUS:
+      irisd_place_requests_answer_status (self, caller, request);
+      break;
+    case IRIS_WIRE_STATISTICS:
+      irisd_statistics_requests_answer (self, caller, request);
+      break;
+    case IRIS_WIRE_TRACE:
+      irisd_trace_requests_begin (self, caller, request);
+      break;
+    case IRIS_WIRE_SPANS:
+      irisd_trace_requests_answer_spans (self, caller, request);
+      break;
+    case IRIS_WIRE_SERVICES:
+      irisd_place_requests_answer_services (self, caller, request);
+      break;
+    default:
+      irisd_worker_session_answer_workers (self, caller, request);
+      break;
+    }
+}
+
+/* Requests about irisd itself, or the connection. */
+static void
+handle_control (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
+{
+  switch (request->type)
+    {
+    case IRIS_WIRE_PING:
+      answer_ping (self, caller, request);
+      break;
+    case IRIS_WIRE_BYE:
+      irisd_session_close (self, caller->peer, TRUE);
+      break;
+    case IRIS_WIRE_RELOAD:
+      irisd_settings_requests_reload (self, caller, request);
+      break;
+    case IRIS_WIRE_KEYS:
+      irisd_settings_requests_answer_keys (self, caller, request);
+      break;
+    case IRIS_WIRE_BACKUP:
+      irisd_backup_requests_begin (self, caller, request);
+      break;
+    default:
+      irisd_place_requests_change (self, caller, request);
       break;
     }
 }
@@ -105,7 +218,7 @@ may_send_that (const IrisdCaller *caller, const IrisWireMessage *request)
 {
   return !caller->peer->asks_only
          || (request->type != IRIS_WIRE_SUBMIT && request->type != IRIS_WIRE_BATCH
-             && request->type != IRIS_WIRE_READY);
+             && request->type != IRIS_WIRE_AGAIN && request->type != IRIS_WIRE_READY);
 }
 
 /* Applies the table to the request as a whole; its handler checks which items it reaches. */
@@ -113,7 +226,7 @@ static gboolean
 is_taken (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
 {
   g_autoptr (GError) error = NULL;
-  if (irisd_policy_check (request->type, caller->peer->role, &error))
+  if (irisd_policy_check (request->type, caller->peer->roles, &error))
     return TRUE;
   irisd_send_refusal (self, caller, request->request_id, error);
   return FALSE;
@@ -128,11 +241,12 @@ join_backlog (IrisdGateway *self, IrisdPeer *peer)
   g_queue_push_tail_link (&self->receive_backlog, &peer->receive_link);
 }
 
+/* An item from its submission to the acknowledgement of its result. */
 static void
-handle_in_session (IrisdGateway *self,
-                   const IrisdCaller *caller,
-                   const IrisWireMessage *request,
-                   zmq_msg_t *body)
+handle_item (IrisdGateway *self,
+             const IrisdCaller *caller,
+             const IrisWireMessage *request,
+             zmq_msg_t *body)
 {
   switch (request->type)
     {
@@ -149,20 +263,35 @@ handle_in_session (IrisdGateway *self,
     case IRIS_WIRE_CANCEL:
       irisd_change_requests_cancel (self, caller, request);
       break;
+    default:
+      grant_more (self, caller, request);
+      break;
+    }
+}
+
+static void
+handle_in_session (IrisdGateway *self,
+                   const IrisdCaller *caller,
+                   const IrisWireMessage *request,
+                   zmq_msg_t *body)
+{
+  switch (request->type)
+    {
+    case IRIS_WIRE_SUBMIT:
+    case IRIS_WIRE_BATCH:
+    case IRIS_WIRE_ACK:
+    case IRIS_WIRE_CANCEL:
     case IRIS_WIRE_MORE:
-      irisd_item_requests_grant (self, caller, request);
+      handle_item (self, caller, request, body);
       break;
     case IRIS_WIRE_MAP:
-      irisd_place_requests_answer_map (self, caller, request);
-      break;
     case IRIS_WIRE_STATUS:
-      irisd_place_requests_answer_status (self, caller, request);
-      break;
+    case IRIS_WIRE_STATISTICS:
+    case IRIS_WIRE_TRACE:
+    case IRIS_WIRE_SPANS:
     case IRIS_WIRE_SERVICES:
-      irisd_place_requests_answer_services (self, caller, request);
-      break;
     case IRIS_WIRE_WORKERS:
-      irisd_worker_session_answer_workers (self, caller, request);
+      handle_question (self, caller, request);
       break;
     case IRIS_WIRE_READY:
     case IRIS_WIRE_DONE:
@@ -172,26 +301,16 @@ handle_in_session (IrisdGateway *self,
       irisd_worker_session_handle (self, caller, request, body);
       break;
     case IRIS_WIRE_PING:
-      answer_ping (self, caller, request);
-      break;
+    case IRIS_WIRE_BYE:
     case IRIS_WIRE_DRAIN:
     case IRIS_WIRE_SET_WORKERS:
-      irisd_place_requests_change (self, caller, request);
-      break;
-    case IRIS_WIRE_FETCH:
-    case IRIS_WIRE_SHOW:
-    case IRIS_WIRE_LIST:
-    case IRIS_WIRE_KICK:
-    case IRIS_WIRE_BURY:
-      handle_persistent (self, caller, request);
-      break;
-    case IRIS_WIRE_BYE:
-      irisd_session_close (self, caller->peer, TRUE);
+    case IRIS_WIRE_RELOAD:
+    case IRIS_WIRE_KEYS:
+    case IRIS_WIRE_BACKUP:
+      handle_control (self, caller, request);
       break;
     default:
-      irisd_count (&self->counters.malformed, 1);
-      refuse_by_code (self, caller, request, IRIS_WIRE_ERROR_UNKNOWN_TYPE,
-                      "irisd sends messages of that type and does not take them");
+      handle_persistent (self, caller, request);
       break;
     }
 }
@@ -231,6 +350,17 @@ check_identity (IrisdGateway *self, IrisdCaller *caller)
   irisd_session_lose (self, peer, "its routing id is another user's now", FALSE);
 }
 
+/* The ZAP handler has named OWNER:KEY. */
+static void
+identify_key (IrisdCaller *caller, const char *user_id)
+{
+  const char *colon = user_id != NULL ? strchr (user_id, ':') : NULL;
+  if (colon == NULL)
+    return;
+  caller->uid = g_ascii_strtoll (user_id, NULL, 10);
+  caller->public_key = colon + 1;
+}
+
 /* For a connection over ipc ZeroMQ reports uid, gid and pid after the word localhost, for one over
  * TCP an address in numbers. Anything else counts as TCP, if irisd listens there. */
 static void
@@ -240,6 +370,8 @@ identify (IrisdGateway *self, IrisdCaller *caller, zmq_msg_t *last_frame)
   caller->over_tcp = self->core->config->tcp_host != NULL
                      && (address == NULL || !g_str_has_prefix (address, "localhost:"));
   caller->uid = caller->over_tcp ? IRISD_UID_UNKNOWN : irisd_access_parse_address (address);
+  if (caller->over_tcp && self->core->config->server_key != NULL)
+    identify_key (caller, zmq_msg_gets (last_frame, "User-Id"));
 }
 
 static void

@@ -56,7 +56,7 @@ add_to_backlog (IrisdGateway *self, IrisdPeer *peer)
 static void
 keep_for_later (IrisdGateway *self, IrisdPeer *peer, const IrisWireFrame *frames, zmq_msg_t *body)
 {
-  guint limit = (guint) self->core->config->limits.outbox_messages;
+  guint limit = (guint) irisd_core_get_settings (self->core)->limits.outbox_messages;
   if (irisd_outbox_push (&peer->outbox, irisd_reply_new (frames, body), limit))
     add_to_backlog (self, peer);
   else

@@ -9,12 +9,17 @@
 #include "daemon/gateway/irisd-session.h"
 
 #include "daemon/base/irisd-log.h"
+#include "daemon/gateway/irisd-follow-requests.h"
 #include "daemon/gateway/irisd-send.h"
 #include "daemon/gateway/irisd-submit.h"
 #include "daemon/gateway/irisd-worker-session.h"
 #include "daemon/items/irisd-cancel.h"
 
+#include <string.h>
 #include <unistd.h>
+
+/* Clients connect again that many milliseconds after the connection has ended. */
+#define GOING_RETRY_MS 20
 
 /* A full table probes this many of the connections that were silent longest. */
 #define PROBES 64
@@ -43,6 +48,15 @@ stop_reading (IrisdGateway *self, IrisdPeer *peer)
     irisd_mails_push (&self->strays, mail);
 }
 
+/* A session of @peer begins, 1, or ends, -1. */
+static void
+note_session (IrisdGateway *self, const IrisdPeer *peer, gint change)
+{
+  irisd_count (&self->counters.peers, change);
+  if (peer->public_key != NULL)
+    irisd_key_use_connect (&self->core->key_use, peer->uid, change, g_get_real_time () / 1000);
+}
+
 /* Cancels the queued items of @peer, drops its running ones, and removes it from the table; hold a
  * reference to use it afterwards. @still_there: its connection may still exist. */
 void
@@ -60,6 +74,7 @@ irisd_session_close (IrisdGateway *self, IrisdPeer *peer, gboolean still_there)
   atomic_store_explicit (&peer->gone, TRUE, memory_order_relaxed);
   irisd_worker_session_dismiss (self, peer);
   irisd_worker_watch_remove_reader (self, peer);
+  irisd_follow_requests_drop_all_of (self, peer);
   stop_reading (self, peer);
   irisd_cancel_all_of (&self->items, peer);
   if (peer->backlogged)
@@ -67,7 +82,7 @@ irisd_session_close (IrisdGateway *self, IrisdPeer *peer, gboolean still_there)
   peer->backlogged = FALSE;
   irisd_outbox_clear (&peer->outbox);
   if (peer->in_session)
-    irisd_count (&self->counters.peers, -1);
+    note_session (self, peer, -1);
   self->n_askers -= peer->asks_only;
   if (peer->in_session && still_there)
     irisd_pending_connections_part (self->core->pending_connections, &peer->connection,
@@ -83,6 +98,7 @@ irisd_session_close (IrisdGateway *self, IrisdPeer *peer, gboolean still_there)
       peer->unacked = (IrisdUnacknowledged){ 0 };
     }
   irisd_core_add_bytes (self->core, -(gint64) peer->unacked.sum);
+  irisd_count (&self->items.counters.unacked, -(gint64) peer->unacked.count);
   irisd_peer_unref (peer);
 }
 
@@ -92,9 +108,11 @@ void
 irisd_session_lose (IrisdGateway *self, IrisdPeer *peer, const char *why, gboolean still_there)
 {
   static IrisdLogSite site;
+  const IrisdLogSubject subject = { .client = peer->name };
   if (peer->in_session)
-    irisd_log_limited (&site, IRISD_LOG_INFO, "dropped the client %s with %u items in flight: %s",
-                       peer->name, g_hash_table_size (peer->jobs), why);
+    irisd_log_limited_about (&site, &subject, IRISD_LOG_INFO,
+                             "dropped the client %s with %u items in flight: %s", peer->name,
+                             g_hash_table_size (peer->jobs), why);
   irisd_session_close (self, peer, still_there);
 }
 
@@ -173,7 +191,7 @@ make_room_for_user (IrisdGateway *self, gint64 user, guint most)
 static gboolean
 make_room (IrisdGateway *self, gint64 user, Limit *limit)
 {
-  const IrisdLimits *limits = &self->core->config->limits;
+  const IrisdLimits *limits = &irisd_core_get_settings (self->core)->limits;
   guint most = (guint) limits->max_peers;
   *limit = (Limit){ "max-peers", limits->max_peers };
   if (user == (gint64) geteuid ())
@@ -191,6 +209,7 @@ refuse_beyond_limit (IrisdGateway *self,
                      const Limit *limit)
 {
   static IrisdLogSite site;
+  irisd_count (&self->counters.busy[irisd_busy_limit_find (limit->name)], 1);
   irisd_log_limited (&site, IRISD_LOG_WARNING,
                      "refused a client: %" G_GUINT64_FORMAT
                      " are connected to one socket already (limit %s)",
@@ -210,17 +229,19 @@ refuse_beyond_limit (IrisdGateway *self,
 }
 
 static void
-welcome (IrisdGateway *self, const IrisdCaller *caller, const guint8 *request_id)
+welcome (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *hello)
 {
   const IrisdLimits *limits = &self->core->config->limits;
   const IrisdUnacknowledged *unacked = &caller->peer->unacked;
   IrisWireMessage message;
-  iris_wire_message_init (&message, IRIS_WIRE_WELCOME, request_id);
+  iris_wire_message_init (&message, IRIS_WIRE_WELCOME, hello->request_id);
   iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_VERSION_MIN, IRIS_WIRE_VERSION);
   iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_VERSION_MAX, IRIS_WIRE_VERSION);
   iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_FEATURES,
                               (caller->peer->takes_bundles ? IRIS_WIRE_FEATURE_COMPLETIONS : 0)
-                                  | (caller->peer->asks_only ? IRIS_WIRE_FEATURE_ASKS_ONLY : 0));
+                                  | (caller->peer->asks_only ? IRIS_WIRE_FEATURE_ASKS_ONLY : 0)
+                                  | (hello->features & IRIS_WIRE_FEATURE_TWO_FRAMES)
+                                  | (caller->peer->resumes ? IRIS_WIRE_FEATURE_RESUME : 0));
   iris_wire_message_set_string (&message, IRIS_WIRE_KEY_NAME, "irisd " IRISD_VERSION, -1);
   iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_CREDITS,
                               limits->in_flight_items
@@ -247,6 +268,34 @@ check_version (const IrisWireMessage *hello, GError **error)
   return FALSE;
 }
 
+static gboolean
+check_session (const IrisWireMessage *hello, GError **error)
+{
+  if (!iris_wire_message_has (hello, IRIS_WIRE_KEY_SESSION)
+      || hello->session.len == IRIS_WIRE_SESSION_SIZE)
+    return TRUE;
+  g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+               "a session has %d bytes, and this one %" G_GSIZE_FORMAT
+               "; use the same ones on each connection of the client",
+               IRIS_WIRE_SESSION_SIZE, hello->session.len);
+  return FALSE;
+}
+
+static IrisdRoles
+find_roles (const IrisdConfig *settings, gint64 uid)
+{
+  if (irisd_owner_is_key (uid))
+    {
+      const IrisdKey *key = irisd_keys_find_owner (settings->keys, uid);
+      return key != NULL ? key->roles : 0;
+    }
+  if (uid == IRISD_UID_UNKNOWN)
+    return IRISD_ROLES (IRISD_ROLE_GUEST);
+  return irisd_access_allows (&settings->access, IRISD_ACCESS_OPERATE, uid)
+             ? IRISD_ROLES (IRISD_ROLE_OPERATOR)
+             : IRISD_ROLES (IRISD_ROLE_USER);
+}
+
 /* Sets the owner of the connection's items. */
 static void
 settle_owner (IrisdGateway *self, const IrisdCaller *caller, IrisdPeer *peer)
@@ -255,11 +304,144 @@ settle_owner (IrisdGateway *self, const IrisdCaller *caller, IrisdPeer *peer)
   gboolean trusted = caller->over_tcp && config->tcp_trusted;
   gint64 uid = trusted ? (gint64) geteuid () : caller->uid;
   peer->uid = caller->uid;
+  g_free (peer->public_key);
+  peer->public_key = g_strdup (caller->public_key);
   peer->owner = uid != IRISD_UID_UNKNOWN ? uid : irisd_policy_new_guest ();
-  peer->role = uid == IRISD_UID_UNKNOWN ? IRISD_ROLE_GUEST
-               : irisd_access_allows (&config->access, IRISD_ACCESS_OPERATE, uid)
-                   ? IRISD_ROLE_OPERATOR
-                   : IRISD_ROLE_USER;
+  peer->roles = find_roles (irisd_core_get_settings (self->core), uid);
+}
+
+/* The ZAP handler may have admitted the connection before the settings changed. @public_key: its
+ * key, or NULL. */
+static gboolean
+is_admitted (IrisdGateway *self, gint64 uid, const char *public_key)
+{
+  const IrisdConfig *settings = irisd_core_get_settings (self->core);
+  if (!irisd_owner_is_key (uid))
+    return uid == IRISD_UID_UNKNOWN
+               ? settings->server_key == NULL
+               : irisd_access_allows (&settings->access, IRISD_ACCESS_ENTER, uid);
+  const IrisdKey *key = irisd_keys_find_owner (settings->keys, uid);
+  return key != NULL && g_strcmp0 (key->public_key, public_key) == 0;
+}
+
+/* Ends the session of @peer, and its connection: for its next one the ZAP handler is asked. */
+static void
+cut_off (IrisdGateway *self, IrisdPeer *peer, const char *why)
+{
+  const IrisdConnection connection = peer->connection;
+  irisd_session_lose (self, peer, why, TRUE);
+  irisd_connection_end (&connection);
+}
+
+/* A worker process has items of others by the rights of its user, so it does not go on with
+ * others. */
+static void
+apply_to (IrisdGateway *self, IrisdPeer *peer)
+{
+  gint64 uid = peer->owner >= 0 ? peer->owner : IRISD_UID_UNKNOWN;
+  if (!is_admitted (self, peer->uid, peer->public_key))
+    {
+      cut_off (self, peer,
+               peer->public_key != NULL ? "its key was revoked"
+                                        : "its user is not admitted any more");
+      return;
+    }
+  IrisdRoles roles = find_roles (irisd_core_get_settings (self->core), uid);
+  gboolean changes = roles != peer->roles;
+  peer->roles = roles;
+  if (peer->worker_process != NULL
+      && (changes
+          || !irisd_worker_processes_is_entitled (self->core->worker_processes,
+                                                  peer->worker_process)))
+    cut_off (self, peer, "it is a worker, and the rights of its user have changed");
+}
+
+/* Ends the connections that the new settings do not admit, and gives the others their role. */
+static void
+apply_settings (IrisdGateway *self)
+{
+  g_autoptr (GPtrArray) peers = g_ptr_array_new_with_free_func ((GDestroyNotify) irisd_peer_unref);
+  for (GList *link = self->peers.by_age.head; link != NULL; link = link->next)
+    if (((IrisdPeer *) link->data)->in_session)
+      g_ptr_array_add (peers, irisd_peer_ref (link->data));
+  for (guint i = 0; i < peers->len; i++)
+    apply_to (self, g_ptr_array_index (peers, i));
+}
+
+/* Of the settings' readers. */
+static guint
+get_reader (IrisdGateway *self)
+{
+  return self->place == IRISD_FRONT ? self->core->n_places : (guint) self->place;
+}
+
+/* Takes new settings, if there are any; the thread holds none here. The main thread frees those of
+ * before once it is woken. */
+void
+irisd_session_follow_settings (IrisdGateway *self)
+{
+  if (!irisd_settings_pass (&self->core->settings, get_reader (self)))
+    return;
+  apply_settings (self);
+  irisd_core_wake_main (self->core);
+}
+
+/* The thread reads no settings any more. */
+void
+irisd_session_leave_settings (IrisdGateway *self)
+{
+  irisd_settings_leave (&self->core->settings, get_reader (self));
+}
+
+/* Goes with the next completions of @peer, or before them. */
+static void
+tell_going (IrisdGateway *self, IrisdPeer *peer)
+{
+  static const guint8 nothing[IRIS_WIRE_ID_SIZE];
+  IrisWireMessage going;
+  if (!peer->resumes || irisd_peer_is_gone (peer))
+    return;
+  iris_wire_message_init (&going, IRIS_WIRE_GOING, nothing);
+  iris_wire_message_set_string (&going, IRIS_WIRE_KEY_MESSAGE,
+                                "irisd ends; items that wait stay in its journal", -1);
+  iris_wire_message_set_uint (&going, IRIS_WIRE_KEY_RETRY_AFTER_MS, GOING_RETRY_MS);
+  irisd_send_message (self, &peer->route, peer, &going, NULL);
+}
+
+/* Tells the clients that irisd ends. */
+void
+irisd_session_tell_going (IrisdGateway *self)
+{
+  g_autoptr (GPtrArray) peers = g_ptr_array_new_with_free_func ((GDestroyNotify) irisd_peer_unref);
+  for (GList *link = self->peers.by_age.head; link != NULL; link = link->next)
+    if (((IrisdPeer *) link->data)->resumes)
+      g_ptr_array_add (peers, irisd_peer_ref (link->data));
+  for (guint i = 0; i < peers->len; i++)
+    tell_going (self, g_ptr_array_index (peers, i));
+}
+
+static void
+follow_session (IrisdPeer *peer, const IrisWireMessage *hello)
+{
+  peer->resumes = (hello->features & IRIS_WIRE_FEATURE_RESUME) != 0;
+  peer->has_session = peer->resumes && hello->session.len > 0;
+  if (peer->has_session)
+    memcpy (peer->session, hello->session.data, IRIS_WIRE_SESSION_SIZE);
+}
+
+static void
+refuse_entry (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *hello)
+{
+  g_autoptr (GError)
+      error = caller->public_key != NULL
+                  ? g_error_new_literal (
+                      IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_KEY_REVOKED,
+                      "the key of this client was revoked; ask irisd's owner for "
+                      "another (irisctl key allow)")
+                  : g_error_new_literal (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED,
+                                         "this user is not admitted any more; ask irisd's owner to "
+                                         "name it under [access] users");
+  irisd_send_refusal (self, caller, hello->request_id, error);
 }
 
 /* @caller says HELLO; its peer is set if it is accepted. @fd is the connection's descriptor or -1.
@@ -268,9 +450,15 @@ void
 irisd_session_open (IrisdGateway *self, IrisdCaller *caller, const IrisWireMessage *hello, int fd)
 {
   g_autoptr (GError) error = NULL;
-  if (!check_version (hello, &error))
+  if (!check_version (hello, &error) || !check_session (hello, &error))
     {
       irisd_send_refusal (self, caller, hello->request_id, error);
+      return;
+    }
+
+  if (!is_admitted (self, caller->uid, caller->public_key))
+    {
+      refuse_entry (self, caller, hello);
       return;
     }
 
@@ -294,13 +482,16 @@ irisd_session_open (IrisdGateway *self, IrisdCaller *caller, const IrisWireMessa
     }
   peer->in_session = TRUE;
   peer->takes_bundles = (hello->features & IRIS_WIRE_FEATURE_COMPLETIONS) != 0;
+  follow_session (peer, hello);
   peer->asks_only = asks_only;
   self->n_askers += asks_only;
   peer->connection = irisd_pending_connections_hello (self->core->pending_connections, fd);
   irisd_peer_set_name (peer, &hello->name);
   settle_owner (self, caller, peer);
   irisd_peer_set_client (peer, caller->over_tcp ? NULL : caller->address);
-  irisd_count (&self->counters.peers, 1);
+  note_session (self, peer, 1);
   caller->peer = peer;
-  welcome (self, caller, hello->request_id);
+  welcome (self, caller, hello);
+  if (irisd_items_get_phase (&self->items) != IRISD_PHASE_SERVING)
+    tell_going (self, peer);
 }

@@ -10,6 +10,9 @@ G_BEGIN_DECLS
 
 void
 irisd_session_open (IrisdGateway *self, IrisdCaller *caller, const IrisWireMessage *hello, int fd);
+void irisd_session_tell_going (IrisdGateway *self);
+void irisd_session_follow_settings (IrisdGateway *self);
+void irisd_session_leave_settings (IrisdGateway *self);
 void irisd_session_close (IrisdGateway *self, IrisdPeer *peer, gboolean still_there);
 gboolean irisd_session_lose_ended (IrisdGateway *self);
 void

@@ -34,6 +34,7 @@
 #include "daemon/gateway/irisd-worker-session.h"
 #include "daemon/items/irisd-dependencies.h"
 #include "daemon/items/irisd-dispatch.h"
+#include "daemon/items/irisd-item-log.h"
 #include "daemon/items/irisd-persistent.h"
 #include "daemon/items/irisd-placement.h"
 
@@ -93,7 +94,7 @@ answer_busy (IrisdGateway *self,
              IrisdFairRefusal limit,
              const char *reason)
 {
-  irisd_count (&self->counters.refused, 1);
+  irisd_gateway_count_busy (self, limit.limit);
   g_autoptr (GError) error = g_error_new_literal (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BUSY, reason);
   IrisWireMessage busy;
   iris_wire_message_init (&busy, IRIS_WIRE_BUSY, item->request_id);
@@ -183,7 +184,7 @@ irisd_submit_may_ask (IrisdGateway *self,
                       gboolean answer_counts)
 {
   IrisdPeer *peer = caller->peer;
-  const IrisdLimits *limits = &self->core->config->limits;
+  const IrisdLimits *limits = &irisd_core_get_settings (self->core)->limits;
   guint64 most_bytes = limits->total_bytes + limits->total_bytes / PART_FOR_ANSWERS;
   IrisdFairRefusal limit;
   if (!answer_counts)
@@ -202,13 +203,14 @@ irisd_submit_may_ask (IrisdGateway *self,
   return FALSE;
 }
 
-/* Only the journal knows whether an item with a key is a duplicate. */
+/* Only the journal knows whether an item with a key, or one that is sent again, is a duplicate. */
 static gboolean
 may_be_persistent (IrisdGateway *self, const IrisWireMessage *item)
 {
   guint64 most = self->core->config->limits.persistent_items;
   guint64 now = irisd_journal_get_n_taken (self->core->journal);
-  return is_below (self, IRISD_FULL_PERSISTENT, now, most) || item->key.len > 0;
+  return is_below (self, IRISD_FULL_PERSISTENT, now, most) || item->key.len > 0
+         || item->session.len > 0;
 }
 
 /* Returns whether there is room for @item; BUSY was answered if not. */
@@ -220,7 +222,7 @@ has_room (IrisdGateway *self,
 {
   IrisdCore *core = self->core;
   IrisdPeer *peer = caller->peer;
-  const IrisdLimits *limits = &core->config->limits;
+  const IrisdLimits *limits = &irisd_core_get_settings (core)->limits;
   gboolean persistent = irisd_is_persistent (item);
   IrisdFull kind = !persistent   ? IRISD_FULL_VOLATILE
                    : for_workers ? IRISD_FULL_WORKER_PROCESSES
@@ -271,8 +273,6 @@ find_service (IrisdGateway *self,
                    name, names);
       return NULL;
     }
-  if (service->check != NULL && !service->check (item, error))
-    return NULL;
   return service;
 }
 
@@ -283,7 +283,7 @@ check_options (IrisdGateway *self,
                const IrisWireMessage *item,
                GError **error)
 {
-  guint64 most = self->core->config->limits.stream_credit;
+  guint64 most = irisd_core_get_settings (self->core)->limits.stream_credit;
   if (!service->takes_options && irisd_command_options_are_given (item))
     g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
                  "the service “%s” is part of irisd and not a program; directory, environment, "
@@ -303,7 +303,7 @@ check_options (IrisdGateway *self,
 static gboolean
 check_rule (IrisdGateway *self, const IrisdCaller *caller, IrisdAccessRule rule, GError **error)
 {
-  if (irisd_access_allows (&self->core->config->access, rule, caller->uid))
+  if (irisd_access_allows (&irisd_core_get_settings (self->core)->access, rule, caller->uid))
     return TRUE;
   g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED,
                "%s for the user %" G_GINT64_FORMAT
@@ -311,6 +311,44 @@ check_rule (IrisdGateway *self, const IrisdCaller *caller, IrisdAccessRule rule,
                "%s",
                rule == IRISD_ACCESS_COMMANDS ? "programs are not run" : "files are not read",
                caller->uid, irisd_access_rule_name (rule));
+  return FALSE;
+}
+
+/* A command runs with irisd's rights, so a key needs it in its list by name. */
+static gboolean
+check_key (IrisdGateway *self,
+           const IrisdCaller *caller,
+           const IrisdService *service,
+           const IrisWireMessage *item,
+           GError **error)
+{
+  const IrisdConfig *settings = irisd_core_get_settings (self->core);
+  const IrisdKey *key = irisd_keys_find_owner (settings->keys, caller->uid);
+  g_autofree char *name = iris_wire_string_dup (&item->service);
+  gboolean named = key != NULL && key->services != NULL
+                   && g_strv_contains ((const char *const *) key->services, name);
+  if (key == NULL || (service->reaches_out && !named) || !irisd_key_may_use (key, name))
+    {
+      g_autofree char *quoted = irisd_text_quote (name, -1, MAX_QUOTED);
+      g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED,
+                   "this key may not use the service “%s”; ask irisd's owner to name it (irisctl "
+                   "key allow --services)",
+                   quoted);
+      return FALSE;
+    }
+  if (iris_wire_message_has (item, IRIS_WIRE_KEY_HOOK)
+      && (key->services == NULL
+          || !g_strv_contains ((const char *const *) key->services, "command")))
+    {
+      g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED,
+                           "a hook is a command, and this key may not use the service “command”; "
+                           "ask irisd's owner to name it (irisctl key allow --services)");
+      return FALSE;
+    }
+  if (!iris_wire_message_has (item, IRIS_WIRE_KEY_PATH))
+    return TRUE;
+  g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED,
+                       "files of irisd's machine are not read for keys; send the content");
   return FALSE;
 }
 
@@ -324,10 +362,13 @@ check_permission (IrisdGateway *self,
                   GError **error)
 {
   gboolean has_path = iris_wire_message_has (item, IRIS_WIRE_KEY_PATH);
-  if ((!service->reaches_out && !has_path) || (caller->over_tcp && self->core->config->tcp_trusted))
+  gboolean runs_program = service->reaches_out || iris_wire_message_has (item, IRIS_WIRE_KEY_HOOK);
+  if (caller->public_key != NULL)
+    return check_key (self, caller, service, item, error);
+  if ((!runs_program && !has_path) || (caller->over_tcp && self->core->config->tcp_trusted))
     return TRUE;
   if (!caller->over_tcp)
-    return (!service->reaches_out || check_rule (self, caller, IRISD_ACCESS_COMMANDS, error))
+    return (!runs_program || check_rule (self, caller, IRISD_ACCESS_COMMANDS, error))
            && (!has_path || check_rule (self, caller, IRISD_ACCESS_FILES, error));
   g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED,
                        "programs are not run and files are not read for clients over TCP; connect "
@@ -381,7 +422,9 @@ start_item (IrisdGateway *self,
       irisd_persistent_keep (&self->items, job, item);
       return FALSE;
     }
-  job->id = id != 0 || job->schedule == NULL ? id : irisd_core_new_item_id (self->core);
+  const gboolean nameless = id == 0 && job->schedule == NULL && job->trace == NULL
+                            && job->queue == NULL;
+  irisd_job_set_number (job, id != 0 || nameless ? id : irisd_core_new_item_id (self->core));
   if (!irisd_dependencies_register (&self->items, job, item, &error))
     {
       irisd_dependencies_uncount (&self->items, job);
@@ -394,7 +437,8 @@ start_item (IrisdGateway *self,
     }
   enter_item (self, job, hinted);
   irisd_placement_note_home (&self->items, job);
-  irisd_count (&self->items.counters.accepted, 1);
+  irisd_item_log_accepted (&self->items, job);
+  irisd_item_counters_note_accepted (&self->items.counters, job);
   irisd_job_advance (job, item->after.n > 0 ? IRISD_EVENT_DEPEND : IRISD_EVENT_ACCEPT);
   if (item->after.n > 0)
     return TRUE;
@@ -405,13 +449,28 @@ start_item (IrisdGateway *self,
   return TRUE;
 }
 
-/* Applies the rules for clients and services. */
+static gboolean
+is_within_rate (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *item)
+{
+  const IrisdConfig *settings = irisd_core_get_settings (self->core);
+  const IrisdKey *key = irisd_keys_find_owner (settings->keys, caller->uid);
+  IrisdFairRefusal limit = { "key-rate", key != NULL ? key->rate : 0, 0 };
+  if (irisd_key_use_admit (&self->core->key_use, caller->uid, limit.value, g_get_monotonic_time (),
+                           &limit.retry_ms))
+    return TRUE;
+  tell_busy (self, caller, item, limit);
+  return FALSE;
+}
+
+/* Applies the rules for keys, clients and services. */
 static gboolean
 is_admitted (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *item)
 {
   IrisdFairRules *rules = &self->core->rules;
   IrisdFairRefusal limit;
-  if (!rules->any)
+  if (caller->public_key != NULL && !is_within_rate (self, caller, item))
+    return FALSE;
+  if (!irisd_fair_rules_is_set (rules))
     return TRUE;
   g_autofree char *service = iris_wire_string_dup (&item->service);
   if (irisd_fair_rules_admit (rules, caller->peer->client, service, item->body.size,
@@ -429,12 +488,49 @@ check_schedule (IrisdGateway *self,
 {
   if (service != &irisd_service_worker_processes
       || !iris_wire_message_has (item, IRIS_WIRE_KEY_TIME_TO_RUN_MS))
-    return irisd_schedule_check (item, &self->core->config->limits, error);
+    return irisd_schedule_check (item, &irisd_core_get_settings (self->core)->limits, error);
   g_set_error_literal (
       error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
       "a service of worker processes has no time to run: runs are limited by their "
       "leases; leave out time-to-run-ms");
   return FALSE;
+}
+
+static gboolean
+check_queue (IrisdGateway *self, const IrisWireMessage *item, GError **error)
+{
+  return item->queue.len == 0
+         || irisd_named_queues_find (&self->core->queues, &item->queue, error) != 0;
+}
+
+/* Returns whether @caller may have @service work on @item, whose keys fit it. */
+gboolean
+irisd_submit_check (IrisdGateway *self,
+                    const IrisdCaller *caller,
+                    const IrisdService *service,
+                    const IrisWireMessage *item,
+                    GError **error)
+{
+  return (service->check == NULL || service->check (item, error))
+         && check_options (self, service, item, error)
+         && check_permission (self, caller, service, item, error)
+         && check_schedule (self, service, item, error) && check_queue (self, item, error)
+         && irisd_trace_context_check (item, error);
+}
+
+/* Returns whether a new item like @item would be taken, apart from limits. */
+gboolean
+irisd_submit_check_new (IrisdGateway *self,
+                        const IrisdCaller *caller,
+                        const IrisWireMessage *item,
+                        GError **error)
+{
+  gint home = IRIS_PLACE_ANY;
+  gboolean hinted = FALSE;
+  const IrisdService *service = find_service (self, caller, item, error);
+  return service != NULL && irisd_submit_check (self, caller, service, item, error)
+         && irisd_placement_choose_home (&self->items, caller->peer, item, &home, &hinted, error)
+         && irisd_persistent_check (&self->items, caller->peer, item, error);
 }
 
 /* Accepts an item, or answers why not, or lets the journal decide; may take @body, which is NULL in
@@ -452,9 +548,7 @@ try_item (IrisdGateway *self,
   const IrisdService *service = NULL;
   if (!check_free_id (caller->peer, item, &error)
       || (service = find_service (self, caller, item, &error)) == NULL
-      || !check_options (self, service, item, &error)
-      || !check_permission (self, caller, service, item, &error)
-      || !check_schedule (self, service, item, &error)
+      || !irisd_submit_check (self, caller, service, item, &error)
       || !irisd_placement_choose_home (&self->items, caller->peer, item, &home, &hinted, &error)
       || !irisd_persistent_check (&self->items, caller->peer, item, &error))
     {
@@ -478,6 +572,8 @@ try_item (IrisdGateway *self,
     }
   IrisdJob *job = irisd_job_new (self->core, &self->mailbox, caller->peer, service, item, body);
   job->counted = self->core->rules.any;
+  if (item->queue.len > 0)
+    job->queue = irisd_named_queues_join_stored (&self->core->queues, &item->queue);
   if (service == &irisd_service_worker_processes)
     irisd_worker_processes_adopt (job, item, hinted ? home : IRIS_PLACE_ANY);
   irisd_job_set_home (job, home, hinted, item->strict);

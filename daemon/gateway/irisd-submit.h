@@ -18,6 +18,11 @@ gboolean irisd_submit_begin_batch (IrisdGateway *self,
                                    zmq_msg_t *body);
 void irisd_submit_read_batch (IrisdGateway *self, IrisdPeer *peer);
 void irisd_submit_end_batch (IrisdGateway *self, IrisdPeer *peer);
+gboolean irisd_submit_check (IrisdGateway *self,
+                             const IrisdCaller *caller,
+                             const IrisdService *service,
+                             const IrisWireMessage *item,
+                             GError **error);
 gboolean irisd_submit_may_ask (IrisdGateway *self,
                                const IrisdCaller *caller,
                                const IrisWireMessage *request,
@@ -27,5 +32,10 @@ void irisd_submit_tell_full (IrisdGateway *self,
                              const IrisWireMessage *item,
                              IrisdFull full,
                              guint64 value);
+
+gboolean irisd_submit_check_new (IrisdGateway *self,
+                                 const IrisdCaller *caller,
+                                 const IrisWireMessage *item,
+                                 GError **error);
 
 G_END_DECLS

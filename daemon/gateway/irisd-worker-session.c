@@ -64,11 +64,38 @@ check_names (IrisdGateway *self, const IrisWireServices *services, GError **erro
   return TRUE;
 }
 
-static IrisWireServices *
-read_services (IrisdGateway *self, const IrisWireMessage *ready, GError **error)
+/* A key with a list of services serves those alone. */
+static gboolean
+check_key (IrisdGateway *self,
+           const IrisdPeer *peer,
+           const IrisWireServices *services,
+           GError **error)
 {
-  const IrisdCore *core = self->core;
-  guint64 limit = core->config->limits.worker_services;
+  if (peer->public_key == NULL)
+    return TRUE;
+  const IrisdKey *key = irisd_keys_find_owner (irisd_core_get_settings (self->core)->keys,
+                                               peer->owner);
+  for (guint i = 0; key != NULL && i < services->n_services; i++)
+    if (!irisd_key_may_use (key, services->services[i].name))
+      {
+        g_set_error (
+            error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED,
+            "the key %s may not serve “%s”; ask irisd's owner to name it (irisctl key allow "
+            "--services)",
+            key->name, services->services[i].name);
+        return FALSE;
+      }
+  return TRUE;
+}
+
+static IrisWireServices *
+read_services (IrisdGateway *self,
+               const IrisdPeer *peer,
+               const IrisWireMessage *ready,
+               GError **error)
+{
+  IrisdCore *core = self->core;
+  guint64 limit = irisd_core_get_settings (core)->limits.worker_services;
   g_autoptr (IrisWireServices)
       services = iris_wire_services_decode (ready->body, &core->wire_limits, error);
   if (services == NULL)
@@ -81,7 +108,9 @@ read_services (IrisdGateway *self, const IrisWireMessage *ready, GError **error)
                    services->n_services, limit);
       return NULL;
     }
-  return check_names (self, services, error) ? g_steal_pointer (&services) : NULL;
+  return check_names (self, services, error) && check_key (self, peer, services, error)
+             ? g_steal_pointer (&services)
+             : NULL;
 }
 
 static gboolean
@@ -123,7 +152,7 @@ enroll (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *re
   IrisdWorkerProcess *worker = peer->worker_process;
   gint place = IRIS_PLACE_ANY;
   if (!read_place (self, ready, &place, &error)
-      || (services = read_services (self, ready, &error)) == NULL)
+      || (services = read_services (self, peer, ready, &error)) == NULL)
     {
       irisd_send_refusal (self, caller, ready->request_id, error);
       /* Refusing may have ended the peer. */
@@ -244,6 +273,16 @@ irisd_worker_session_handle (IrisdGateway *self,
 }
 
 static void
+set_trace (IrisWireMessage *lease, const IrisdTraceContext *trace)
+{
+  if (trace == NULL)
+    return;
+  iris_wire_message_set_string (lease, IRIS_WIRE_KEY_TRACEPARENT, trace->traceparent, -1);
+  if (trace->tracestate != NULL)
+    iris_wire_message_set_string (lease, IRIS_WIRE_KEY_TRACESTATE, trace->tracestate, -1);
+}
+
+static void
 send_lease (IrisdGateway *self, IrisdWorkerEvent *event)
 {
   const IrisdLeasedItem *leased_item = event->leased_item;
@@ -260,6 +299,7 @@ send_lease (IrisdGateway *self, IrisdWorkerEvent *event)
     iris_wire_message_set_args (&lease, (const char *const *) leased_item->args);
   if (leased_item->path != NULL)
     iris_wire_message_set_string (&lease, IRIS_WIRE_KEY_PATH, leased_item->path, -1);
+  set_trace (&lease, event->trace);
   if (leased_item->progress)
     iris_wire_message_set_boolean (&lease, IRIS_WIRE_KEY_PROGRESS, TRUE);
   iris_wire_message_set_uint (&lease, IRIS_WIRE_KEY_LEASE_MS, self->core->config->limits.lease_ms);

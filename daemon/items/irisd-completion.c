@@ -14,9 +14,12 @@
  */
 #include "daemon/items/irisd-completion.h"
 
+#include "daemon/exec/command/irisd-hooks.h"
 #include "daemon/exec/worker/irisd-worker-processes.h"
 #include "daemon/items/irisd-dependencies.h"
+#include "daemon/items/irisd-item-log.h"
 #include "daemon/items/irisd-permit.h"
+#include "daemon/items/irisd-spans.h"
 #include "daemon/items/spill/irisd-spilled-flow.h"
 
 /* Bytes of a command's last line that a sentence repeats. */
@@ -68,6 +71,7 @@ settle (IrisdItems *self, IrisdJob *job, gsize size)
   irisd_peer_add_bytes (job->peer, change);
   irisd_core_add_bytes (self->core, change);
   irisd_unacknowledged_push (&job->peer->unacked, job->request_id, size, job->due ? job->id : 0);
+  irisd_count (&self->counters.unacked, 1);
   job->charge = 0;
 }
 
@@ -104,11 +108,19 @@ static void
 tell (IrisdItems *self, IrisdJob *job, gboolean buried)
 {
   gboolean watched = !job->detached && !irisd_peer_is_gone (job->peer);
+  irisd_job_leave_queue (job);
   if (buried)
     irisd_dependencies_uncount (self, job);
   else
     irisd_dependencies_note_end (self, job);
-  irisd_count (&self->counters.ended, 1);
+  irisd_item_log_end (self, job, buried);
+  irisd_hooks_note_end (self->core->hooks, job,
+                        job->leased_item != NULL ? job->leased_item->service : job->service->name,
+                        buried);
+  IrisdOutcome outcome = irisd_item_counters_note_end (&self->counters, job, buried);
+  if (job->trace != NULL && irisd_trace_context_is_sampled (job->trace)
+      && outcome != IRISD_N_OUTCOMES)
+    irisd_spans_add (self->core->spans, job, outcome);
   irisd_count (&self->counters.failed, job->result.error != NULL || (!watched && !job->lasting));
   if (watched)
     send_completion (self, job);
@@ -242,6 +254,8 @@ end_persistent (IrisdItems *self, IrisdJob *job)
   request->persistent = job->persistent;
   request->job = job;
   request->type = message.type;
+  /* Its end is not acknowledged and forgotten at once, so it may be submitted again. */
+  request->keeps = job->detached || irisd_job_is_orphan (job);
   request->header = (IrisdBlob){ g_memdup2 (header->data, header->size), header->size };
   if (job->result.error == NULL)
     request->payload = (IrisWireFrame){ zmq_msg_data (&job->result.body),

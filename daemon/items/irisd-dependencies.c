@@ -32,7 +32,7 @@ irisd_dependencies_register (IrisdItems *self,
   IrisWireAfter how = n > 0 && item->after_how != 0 ? item->after_how : IRIS_WIRE_AFTER_ALL;
   guint64 unknown = 0;
   pthread_mutex_lock (&core->dependencies_lock);
-  gint64 view = irisd_policy_get_view (IRIS_WIRE_SUBMIT, job->peer->role, job->owner);
+  gint64 view = irisd_policy_get_view (IRIS_WIRE_SUBMIT, job->peer->roles, job->owner);
   gboolean known = ids == NULL
                    || irisd_dependency_graph_wait (&core->dependencies, &job->schedule->dependent,
                                                    ids, n, view, how, &unknown);
@@ -157,6 +157,30 @@ irisd_dependencies_give_up_buried (IrisdItems *self)
   IrisdCore *core = self->core;
   pthread_mutex_lock (&core->dependencies_lock);
   IrisdDependent *decided = irisd_dependency_graph_close (&core->dependencies);
+  pthread_mutex_unlock (&core->dependencies_lock);
+  tell_decided (decided);
+}
+
+/* This gateway, which was not started, will make a job of @item. A request that comes to another
+ * gateway sooner follows the item into the mailbox of this one. */
+void
+irisd_dependencies_note_recovered (IrisdItems *self, guint64 item, gint64 owner)
+{
+  IrisdCore *core = self->core;
+  pthread_mutex_lock (&core->dependencies_lock);
+  irisd_dependency_graph_add (&core->dependencies, item, NULL, owner);
+  irisd_dependency_graph_set_aside (&core->dependencies, item, self->mailbox);
+  pthread_mutex_unlock (&core->dependencies_lock);
+}
+
+/* @item, which has no job yet, gets none, because irisd ends: for others that is as if it were
+ * buried. */
+void
+irisd_dependencies_note_put_off (IrisdItems *self, guint64 item)
+{
+  IrisdCore *core = self->core;
+  pthread_mutex_lock (&core->dependencies_lock);
+  IrisdDependent *decided = irisd_dependency_graph_bury (&core->dependencies, item);
   pthread_mutex_unlock (&core->dependencies_lock);
   tell_decided (decided);
 }

@@ -17,6 +17,8 @@ IrisdJob *
 irisd_dependencies_find_item (IrisdItems *self, guint64 number, gint64 view, IrisdMailbox **holder);
 gboolean irisd_dependencies_withdraw (IrisdItems *self, IrisdJob *job);
 void irisd_dependencies_give_up_buried (IrisdItems *self);
+void irisd_dependencies_note_recovered (IrisdItems *self, guint64 item, gint64 owner);
+void irisd_dependencies_note_put_off (IrisdItems *self, guint64 item);
 void irisd_dependencies_note_cancelled (IrisdItems *self, guint64 item);
 void irisd_dependencies_note_burial (IrisdItems *self, IrisdJob *job, gboolean buried);
 void irisd_dependencies_uncount (IrisdItems *self, IrisdJob *job);

@@ -3,11 +3,12 @@
  * A gateway's jobs on their way to the scheduler, and back to it when they are tried again.
  *
  * An accepted job passes five stages, each of which may be empty: its dependencies (in a graph that
- * all gateways share, under its lock), its time (this gateway's own), a permit of its client and
- * service, a slot if it is a command, and the gate of its place (which all gateways share, each
- * under its lock). A plain job has only the gate. Then the scheduler has it. A persistent item that
- * waits for its time or for the gate may be spilled and have no job (irisd-spilled.c). A job that
- * failed and may be tried again begins anew, with a pause for its time.
+ * all gateways share, under its lock), its time (this gateway's own), its turn in the queue that it
+ * names and a permit of its client and service, a slot if it is a command, and the gate of its
+ * place (which all gateways share, each under its lock). A plain job has only the gate. Then the
+ * scheduler has it. A persistent item that waits for its time or for the gate may be spilled and
+ * have no job (irisd-spilled.c). A job that failed and may be tried again begins anew, with a pause
+ * for its time.
  *
  * A gate bounds the work that its workers have in hand, so only items that need a worker count
  * there. Items for worker processes never enter a gate. A command enters it with its slot, counts
@@ -28,6 +29,7 @@
 #include "daemon/exec/irisd-place-control.h"
 #include "daemon/exec/worker/irisd-worker-processes.h"
 #include "daemon/items/irisd-completion.h"
+#include "daemon/items/irisd-item-log.h"
 #include "daemon/items/irisd-cost.h"
 #include "daemon/items/irisd-dependencies.h"
 #include "daemon/items/irisd-permit.h"
@@ -94,7 +96,7 @@ enter_gate (IrisdItems *self, IrisdJob *job)
 gboolean
 irisd_dispatch_run_at_once (IrisdItems *self, IrisdJob *job)
 {
-  if (!job->brief || job->schedule != NULL || job->service->output_grows
+  if (!job->brief || job->queue != NULL || job->schedule != NULL || job->service->output_grows
       || self->core->concurrency_limit.any
       || irisd_core_get_phase (self->core) != IRISD_PHASE_SERVING
       || irisd_cost_get_typical_ns (self, job->service) > BRIEF_NS)
@@ -123,6 +125,7 @@ wait_for_time (IrisdItems *self, IrisdJob *job)
       return FALSE;
     }
   irisd_job_advance (job, IRISD_EVENT_DELAY);
+  irisd_count (&self->counters.delayed, 1);
   irisd_timers_add (&self->timers, &job->schedule->timer, clock, due_us);
   return FALSE;
 }
@@ -135,6 +138,15 @@ irisd_dispatch_gives_no_turns (IrisdItems *self, IrisdPhase phase)
   return phase >= IRISD_PHASE_STOPPING
          || (phase == IRISD_PHASE_DRAINING
              && irisd_place_control_is_paused (self->core->place_control));
+}
+
+/* The same for @job. A persistent one runs after the next start, so a draining irisd gives it no
+ * turn. */
+static gboolean
+gets_no_turn (IrisdItems *self, const IrisdJob *job, IrisdPhase phase)
+{
+  return irisd_dispatch_gives_no_turns (self, phase)
+         || (job->lasting && phase != IRISD_PHASE_SERVING);
 }
 
 /* A draining irisd does not wait for a clock. */
@@ -153,15 +165,36 @@ fail_waiting (IrisdItems *self, IrisdJob *job)
   irisd_completion_end_job (self, job);
 }
 
+/* Takes a job that a request wants to wait. While it does it occupies nothing that others wait
+ * for. */
+static void
+suspend (IrisdItems *self, IrisdJob *job, IrisdPhase phase)
+{
+  irisd_permit_release (self, job);
+  irisd_spilled_flow_leave (self, job);
+  if (is_completion (self, phase))
+    fail_waiting (self, job);
+  else
+    {
+      irisd_job_advance (job, IRISD_EVENT_SUSPEND);
+      irisd_count (&self->counters.suspended, 1);
+    }
+}
+
 /* Takes a job without open dependencies, and sends it on its way: to wait for its time, to its
  * gate, to the scheduler. */
 void
 irisd_dispatch_advance (IrisdItems *self, IrisdJob *job)
 {
   IrisdPhase phase = irisd_items_get_phase (self);
-  if (irisd_dispatch_gives_no_turns (self, phase))
+  if (gets_no_turn (self, job, phase))
     {
       fail_waiting (self, job);
+      return;
+    }
+  if (irisd_job_is_suspended (job))
+    {
+      suspend (self, job, phase);
       return;
     }
   if (irisd_items_is_late (job))
@@ -172,8 +205,9 @@ irisd_dispatch_advance (IrisdItems *self, IrisdJob *job)
     }
   if (irisd_spilled_put_delayed (self, job) || wait_for_time (self, job))
     return;
-  /* A draining irisd does not wait for a clock. */
-  if (phase != IRISD_PHASE_SERVING && irisd_job_is (job, IRISD_ITEM_DELAYED)
+  /* A draining irisd waits neither for a clock nor for a person. */
+  if (phase != IRISD_PHASE_SERVING
+      && (irisd_job_is (job, IRISD_ITEM_DELAYED) || irisd_permit_is_held (self, job))
       && irisd_dispatch_withdraw (self, job))
     fail_waiting (self, job);
 }
@@ -196,12 +230,21 @@ leave_slots (IrisdItems *self, IrisdJob *job)
 static gboolean
 leave_times (IrisdItems *self, IrisdJob *job)
 {
-  return irisd_timers_remove (&self->timers, &job->schedule->timer);
+  gboolean waited = irisd_timers_remove (&self->timers, &job->schedule->timer);
+  irisd_count (&self->counters.delayed, -waited);
+  return waited;
 }
 
 static gboolean
 leave_pause (IrisdItems *self, IrisdJob *job)
 {
+  return TRUE;
+}
+
+static gboolean
+leave_suspension (IrisdItems *self, IrisdJob *job)
+{
+  irisd_count (&self->counters.suspended, -1);
   return TRUE;
 }
 
@@ -232,6 +275,7 @@ static const struct
   [IRISD_ITEM_DEPENDENT] = { irisd_dependencies_withdraw, irisd_dispatch_gives_no_turns },
   [IRISD_ITEM_DELAYED] = { leave_times, is_completion },
   [IRISD_ITEM_PAUSED] = { leave_pause, irisd_dispatch_gives_no_turns },
+  [IRISD_ITEM_SUSPENDED] = { leave_suspension, is_completion },
   [IRISD_ITEM_BLOCKED] = { leave_held },
   [IRISD_ITEM_PERMIT] = { irisd_permit_withdraw, irisd_dispatch_gives_no_turns },
   [IRISD_ITEM_SLOT] = { leave_slots, irisd_dispatch_gives_no_turns },
@@ -268,6 +312,8 @@ void
 irisd_dispatch_note_left (IrisdItems *self, IrisdJob *job)
 {
   job->left_gate = job->gate;
+  if (irisd_job_is_suspended (job) && job->persistent != NULL)
+    irisd_persistent_item_set_state (job->persistent, IRIS_WIRE_STATE_SUSPENDED);
   atomic_fetch_add_explicit (&self->core->counters[job->gate].beside, 1, memory_order_relaxed);
   give_room (self, job);
 }
@@ -375,7 +421,7 @@ deserves_another (IrisdItems *self, IrisdJob *job)
   const IrisdSchedule *schedule = job->schedule;
   if (schedule->given_up || schedule->attempts > schedule->retries || irisd_items_is_late (job)
       || (!job->lasting && irisd_peer_is_gone (job->peer))
-      || irisd_items_get_phase (self) != IRISD_PHASE_SERVING)
+      || (!job->lasting && irisd_items_get_phase (self) != IRISD_PHASE_SERVING))
     return FALSE;
   const GError *error = job->result.error;
   return error == NULL
@@ -426,12 +472,14 @@ try_again (IrisdItems *self, IrisdJob *job)
   if (!deserves_another (self, job))
     return FALSE;
   irisd_job_advance (job, IRISD_EVENT_RETRY);
-  guint64 pause_us = irisd_timers_backoff_us (schedule->backoff_us,
-                                              self->core->config->limits.max_backoff_ms * 1000,
-                                              schedule->attempts, g_random_double ());
+  irisd_item_counters_note_retried (&self->counters, job);
+  guint64 pause_us = irisd_timers_backoff_us (
+      schedule->backoff_us, irisd_core_get_settings (self->core)->limits.max_backoff_ms * 1000,
+      schedule->attempts, g_random_double ());
   schedule->delayed = TRUE;
   schedule->delay_due_us = g_get_monotonic_time () + (gint64) pause_us;
   note_retry (self, job, pause_us);
+  irisd_item_log_retried (self, job, pause_us);
   irisd_dispatch_advance (self, job);
   return TRUE;
 }
@@ -470,7 +518,10 @@ note_return (IrisdItems *self, IrisdJob *job)
   if (job->leased_item == NULL)
     irisd_cost_learn (self, job);
   if (job->schedule != NULL)
-    irisd_timers_remove (&self->timers, &job->schedule->timer);
+    {
+      irisd_timers_remove (&self->timers, &job->schedule->timer);
+      job->schedule->run_left_us = 0;
+    }
 }
 
 /* Takes a job that the scheduler or the worker processes gave back. */
@@ -487,9 +538,16 @@ void
 irisd_dispatch_go_on (IrisdItems *self, IrisdJob *job)
 {
   const gboolean wanted = irisd_job_advance (job, IRISD_EVENT_PASS);
-  if (wanted && !irisd_dispatch_gives_no_turns (self, irisd_items_get_phase (self)))
+  if (wanted && irisd_job_is_suspended (job))
     {
-      enter_gate (self, job);
+      irisd_command_slots_leave (self->core->slots, job);
+      irisd_dispatch_advance (self, job);
+      return;
+    }
+  if (wanted && !gets_no_turn (self, job, irisd_items_get_phase (self)))
+    {
+      if (irisd_permit_continue (self, job))
+        enter_gate (self, job);
       return;
     }
   irisd_command_slots_leave (self->core->slots, job);
@@ -652,8 +710,12 @@ irisd_dispatch_wake_due (IrisdItems *self)
     {
       IrisdJob *job = job_of_waiter (timer);
       if (!irisd_job_is (job, IRISD_ITEM_DELAYED))
-        stop_overrun (job);
-      else if (irisd_job_advance (job, IRISD_EVENT_PASS))
+        {
+          stop_overrun (job);
+          continue;
+        }
+      irisd_count (&self->counters.delayed, -1);
+      if (irisd_job_advance (job, IRISD_EVENT_PASS))
         irisd_dispatch_advance (self, job);
     }
 }
@@ -680,6 +742,11 @@ irisd_dispatch_limit_run (IrisdItems *self, IrisdMessage *message)
   IrisdSchedule *schedule = (IrisdSchedule *) ((char *) message
                                                - G_STRUCT_OFFSET (IrisdSchedule, started));
   IrisdJob *job = schedule->job;
+  if (irisd_job_is_suspended (job))
+    {
+      schedule->run_left_us = (gint64) schedule->time_to_run_us;
+      return;
+    }
   irisd_timers_add (&self->timers, &schedule->timer, IRISD_CLOCK_STEADY,
                     job->started_ns / 1000 + (gint64) schedule->time_to_run_us);
 }
@@ -688,7 +755,15 @@ static void
 collect_if_waiting (IrisdItems *self, GPtrArray *jobs, IrisdJob *job, IrisdPhase phase)
 {
   IrisdItemState state = irisd_job_get_state (job);
-  if (stations[state].ends != NULL && stations[state].ends (self, phase))
+  /* A draining irisd waits for its commands, so it continues those that are stopped. */
+  if (state == IRISD_ITEM_RUNNING && irisd_job_is_suspended (job))
+    {
+      atomic_store_explicit (&job->suspended, FALSE, memory_order_relaxed);
+      job->service->wake (job);
+    }
+  if (stations[state].ends != NULL
+      && (stations[state].ends (self, phase) || gets_no_turn (self, job, phase)
+          || irisd_permit_is_held (self, job)))
     g_ptr_array_add (jobs, job);
 }
 

@@ -31,6 +31,7 @@ irisd_items_init (IrisdItems *self,
   self->orphans = g_hash_table_new (NULL, NULL);
   self->by_number = g_hash_table_new (g_int64_hash, g_int64_equal);
   self->ended = g_ptr_array_new ();
+  irisd_item_counters_init (&self->counters, core->n_places, &core->service_names);
   irisd_timers_init (&self->timers);
   irisd_timers_init (&self->deadlines);
   self->gate_returns = g_new0 (IrisdGateReturns, core->n_places);
@@ -48,7 +49,19 @@ irisd_items_clear (IrisdItems *self)
   irisd_timers_clear (&self->timers);
   irisd_timers_clear (&self->deadlines);
   g_hash_table_unref (self->typical_ns);
+  irisd_item_counters_clear (&self->counters);
   g_free (self->gate_returns);
+}
+
+/* Lets other threads see the sizes of tables that only this one may read; once in each turn. */
+void
+irisd_items_publish (IrisdItems *self)
+{
+  IrisdItemCounters *counters = &self->counters;
+  atomic_store_explicit (&counters->orphans, g_hash_table_size (self->orphans),
+                         memory_order_relaxed);
+  atomic_store_explicit (&counters->spilled_delayed, irisd_timers_get_count (&self->spilled),
+                         memory_order_relaxed);
 }
 
 /* Returns the first of the two name spaces in which services of worker processes are looked up:
@@ -58,7 +71,8 @@ gint64
 irisd_items_get_space (IrisdItems *self, gint64 owner)
 {
   return owner >= 0
-                 && !irisd_access_allows (&self->core->config->access, IRISD_ACCESS_OPERATE, owner)
+                 && !irisd_access_allows (&irisd_core_get_settings (self->core)->access,
+                                          IRISD_ACCESS_OPERATE, owner)
              ? owner
              : IRISD_SPACE_SHARED;
 }
@@ -112,6 +126,16 @@ irisd_items_get_journal_peer (IrisdItems *self)
   return self->journal_peer;
 }
 
+/* Returns the priority of @item, or, if it says none, of @queue (nullable). */
+guint8
+irisd_items_get_priority (IrisdItems *self, const IrisWireMessage *item, IrisdNamedQueue *queue)
+{
+  if (iris_wire_message_has (item, IRIS_WIRE_KEY_PRIORITY))
+    return (guint8) item->priority;
+  return queue != NULL ? (guint8) irisd_named_queues_get_priority (&self->core->queues, queue)
+                       : IRIS_WIRE_DEFAULT_PRIORITY;
+}
+
 /* Sets the priority of @job, and its schedule if @item has one. A delay begins now. */
 void
 irisd_items_settle_schedule (IrisdItems *self, IrisdJob *job, const IrisWireMessage *item)
@@ -119,13 +143,12 @@ irisd_items_settle_schedule (IrisdItems *self, IrisdJob *job, const IrisWireMess
   if ((item->present & IRISD_SCHEDULE_KEYS) != 0)
     {
       IrisdTimes now = irisd_times_now ();
-      job->schedule = irisd_schedule_new (item, &self->core->config->limits, &now);
+      job->schedule = irisd_schedule_new (item, &irisd_core_get_settings (self->core)->limits,
+                                          &now);
       job->schedule->job = job;
       irisd_items_watch_deadline (self, job);
     }
-  job->fair.priority = iris_wire_message_has (item, IRIS_WIRE_KEY_PRIORITY)
-                           ? (guint8) item->priority
-                           : IRIS_WIRE_DEFAULT_PRIORITY;
+  job->fair.priority = irisd_items_get_priority (self, item, job->queue);
 }
 
 void

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "daemon/exec/irisd-job.h"
+#include "daemon/items/irisd-item-counters.h"
 #include "daemon/store/irisd-journal.h"
 
 G_BEGIN_DECLS
@@ -38,18 +39,6 @@ typedef struct
   void (*refuse) (IrisdItems *self, IrisdPeer *peer, const guint8 *request_id, const GError *error);
   void (*tell_full) (IrisdItems *self, IrisdPeer *peer, const guint8 *request_id);
 } IrisdItemsClass;
-
-/**
- * IrisdItemCounters:
- *
- * Counters of the items of a gateway. Its thread writes, any thread may read.
- */
-typedef struct
-{
-  _Alignas(64) _Atomic guint64 accepted;
-  _Atomic guint64 ended;
-  _Atomic guint64 failed;
-} IrisdItemCounters;
 
 /**
  * IrisdGateReturns:
@@ -107,14 +96,6 @@ irisd_items_get_phase (IrisdItems *self)
   return atomic_load_explicit (&self->phase, memory_order_acquire);
 }
 
-static inline void
-irisd_count (_Atomic guint64 *counter, gint64 change)
-{
-  /* One writer: load and store need not be one step. */
-  guint64 now = atomic_load_explicit (counter, memory_order_relaxed);
-  atomic_store_explicit (counter, now + (guint64) change, memory_order_relaxed);
-}
-
 static inline gboolean
 irisd_is_persistent (const IrisWireMessage *item)
 {
@@ -129,9 +110,12 @@ void irisd_items_init (IrisdItems *self,
                        IrisWireEncoder *encoder,
                        IrisdPeers *peers);
 void irisd_items_clear (IrisdItems *self);
+void irisd_items_publish (IrisdItems *self);
 void irisd_items_register (IrisdItems *self, IrisdJob *job);
 void irisd_items_unregister (IrisdItems *self, IrisdJob *job);
 IrisdJob *irisd_items_find (IrisdItems *self, guint64 number);
+guint8
+irisd_items_get_priority (IrisdItems *self, const IrisWireMessage *item, IrisdNamedQueue *queue);
 void irisd_items_settle_schedule (IrisdItems *self, IrisdJob *job, const IrisWireMessage *item);
 gint64 irisd_items_get_space (IrisdItems *self, gint64 owner);
 IrisdPeer *irisd_items_get_journal_peer (IrisdItems *self);

@@ -19,7 +19,8 @@
  * `relaxed-ms`, unless its end was acknowledged before.
  *
  * Items with a key take the ordinary way: only the journal knows whether the key is taken, and a
- * second item with it would be counted twice.
+ * second item with it would be counted twice. So do items of a session that were perhaps sent
+ * before; others of a session are new.
  */
 #include "daemon/items/irisd-persistent.h"
 
@@ -27,6 +28,7 @@
 #include "daemon/items/irisd-completion.h"
 #include "daemon/items/irisd-dependencies.h"
 #include "daemon/items/irisd-dispatch.h"
+#include "daemon/items/irisd-item-log.h"
 #include "daemon/items/irisd-placement.h"
 #include "daemon/items/irisd-restore.h"
 #include "daemon/items/spill/irisd-reload.h"
@@ -36,13 +38,17 @@
 /* A longer key would cost more memory than the item. */
 #define MAX_KEY 256
 
+/* Bytes of the key that is made of a session and a request id. */
+#define SESSION_KEY_SIZE (1 + IRIS_WIRE_SESSION_SIZE + IRIS_WIRE_ID_SIZE)
+
 /* Rows that a row batch has room for from the start. */
 #define MOST_AHEAD 256
 
 /* The keys of a SUBMIT that only a persistent item has. */
-#define KEEP_KEYS                                                            \
-  (IRIS_WIRE_BIT (IRIS_WIRE_KEY_KEY) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_KEEP_MS) \
-   | IRIS_WIRE_BIT (IRIS_WIRE_KEY_DETACH) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_BURY))
+#define KEEP_KEYS                                                              \
+  (IRIS_WIRE_BIT (IRIS_WIRE_KEY_KEY) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_KEEP_MS)   \
+   | IRIS_WIRE_BIT (IRIS_WIRE_KEY_DETACH) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_BURY) \
+   | IRIS_WIRE_BIT (IRIS_WIRE_KEY_SESSION))
 
 /**
  * IrisdPersistentBatch:
@@ -69,18 +75,46 @@ struct _IrisdPersistentBatch
 static gboolean
 check_key (const IrisWireMessage *item, GError **error)
 {
-  if (!iris_wire_message_has (item, IRIS_WIRE_KEY_KEY)
-      || (item->key.len > 0 && item->key.len <= MAX_KEY))
+  if (!iris_wire_message_has (item, IRIS_WIRE_KEY_KEY))
     return TRUE;
-  g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-               "a key has 1 to %d bytes, and this one %" G_GSIZE_FORMAT, MAX_KEY, item->key.len);
+  if (item->key.len == 0 || item->key.len > MAX_KEY)
+    g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                 "a key has 1 to %d bytes, and this one %" G_GSIZE_FORMAT, MAX_KEY, item->key.len);
+  else
+    return TRUE;
   return FALSE;
 }
 
+/* An item that was perhaps sent before is found by its session. */
 static gboolean
-check_keep_ms (IrisdItems *self, const IrisWireMessage *item, GError **error)
+check_session (const IrisdPeer *peer, const IrisWireMessage *item, GError **error)
 {
-  guint64 limit = self->core->config->limits.max_keep_ms;
+  if (!iris_wire_message_has (item, IRIS_WIRE_KEY_SESSION)
+      || (peer->has_session && item->session.len == IRIS_WIRE_SESSION_SIZE
+          && memcmp (item->session.data, peer->session, IRIS_WIRE_SESSION_SIZE) == 0))
+    return TRUE;
+  g_set_error_literal (
+      error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+      "the session of the item is not the one of the connection: name the one of its HELLO");
+  return FALSE;
+}
+
+/* What a connection with a session has in place of a key: the session and the request id. */
+static IrisWireString
+make_session_key (const IrisdPeer *peer, const IrisWireMessage *item, char *key)
+{
+  if (item->key.len > 0 || !peer->has_session)
+    return item->key;
+  key[0] = IRISD_SESSION_MARK;
+  memcpy (key + 1, peer->session, IRIS_WIRE_SESSION_SIZE);
+  memcpy (key + 1 + IRIS_WIRE_SESSION_SIZE, item->request_id, IRIS_WIRE_ID_SIZE);
+  return (IrisWireString){ key, SESSION_KEY_SIZE };
+}
+
+gboolean
+irisd_persistent_check_keep_ms (IrisdItems *self, const IrisWireMessage *item, GError **error)
+{
+  guint64 limit = irisd_core_get_settings (self->core)->limits.max_keep_ms;
   if (item->keep_ms <= limit)
     return TRUE;
   g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
@@ -141,14 +175,16 @@ irisd_persistent_check (IrisdItems *self,
                         GError **error)
 {
   if (irisd_is_persistent (item))
-    return irisd_policy_check (IRISD_POLICY_KEEP, peer->role, error) && check_key (item, error)
-           && check_keep_ms (self, item, error) && check_no_stream (item, error)
+    return irisd_policy_check (IRISD_POLICY_KEEP, peer->roles, error) && check_key (item, error)
+           && check_session (peer, item, error)
+           && irisd_persistent_check_keep_ms (self, item, error) && check_no_stream (item, error)
            && check_no_after (item, error) && check_journal (self, error);
   if ((item->present & KEEP_KEYS) == 0)
     return TRUE;
-  g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                       "key, keep-ms, detach and bury are for persistent items: choose the class "
-                       "relaxed or durable, or leave them out");
+  g_set_error_literal (
+      error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+      "key, keep-ms, detach, bury and session are for persistent items: choose the class "
+      "relaxed or durable, or leave them out");
   return FALSE;
 }
 
@@ -308,6 +344,7 @@ add_row (IrisdItems *self,
   guint64 now_ms = irisd_unix_ms ();
   const char *service = job->service->name;
   zmq_msg_t *body = (zmq_msg_t *) &job->result.body;
+  char key[SESSION_KEY_SIZE];
   IrisWireMessage message;
   g_autoptr (GError) error = NULL;
   irisd_completion_describe (job, &message);
@@ -324,7 +361,8 @@ add_row (IrisdItems *self,
     .ended_ms = now_ms,
     .keep_ms = iris_wire_message_has (item, IRIS_WIRE_KEY_KEEP_MS)
                    ? item->keep_ms
-                   : self->core->config->limits.keep_ms,
+                   : irisd_core_get_settings (self->core)->limits.keep_ms,
+    .key = make_session_key (job->peer, item, key),
     .service = { service, strlen (service) },
     .type = (guint8) message.type,
     .header = self->encoder->frames[3],
@@ -354,9 +392,10 @@ get_request (IrisdItems *self, gboolean durable)
 static gboolean
 run_at_once (IrisdItems *self, IrisdJob *job, const IrisWireMessage *item)
 {
-  if (item->key.len > 0 || item->bury || !irisd_dispatch_run_at_once (self, job))
+  if (item->key.len > 0 || item->session.len > 0 || item->bury
+      || !irisd_dispatch_run_at_once (self, job))
     return FALSE;
-  job->id = take_number (self);
+  irisd_job_set_number (job, take_number (self));
   irisd_placement_note_home (self, job);
   job->quiet = item->quiet;
   job->detached = item->detach;
@@ -375,7 +414,8 @@ accept_all (IrisdItems *self, GPtrArray *jobs, IrisdPersistentBatch *batch)
     {
       IrisdJob *job = g_ptr_array_index (jobs, i);
       tell_accepted (self, batch, job->peer, job->request_id, job->quiet, job->id);
-      irisd_count (&self->counters.accepted, 1);
+      irisd_item_log_accepted (self, job);
+      irisd_item_counters_note_accepted (&self->counters, job);
       irisd_job_advance (job, IRISD_EVENT_WRITTEN);
       job->due = TRUE;
     }
@@ -457,6 +497,7 @@ fill_keep (IrisdItems *self,
            IrisdJob *job,
            const IrisWireMessage *item)
 {
+  char key[SESSION_KEY_SIZE];
   const char *service = job->leased_item != NULL ? job->leased_item->service : job->service->name;
   const IrisdRecord record = {
     .item = job->id,
@@ -468,13 +509,15 @@ fill_keep (IrisdItems *self,
     .due_ms = item->delay_ms > 0 ? irisd_unix_ms () + item->delay_ms : 0,
     .keep_ms = iris_wire_message_has (item, IRIS_WIRE_KEY_KEEP_MS)
                    ? item->keep_ms
-                   : self->core->config->limits.keep_ms,
-    .key = item->key,
+                   : irisd_core_get_settings (self->core)->limits.keep_ms,
+    .key = make_session_key (job->peer, item, key),
     .service = { service, strlen (service) },
     .body = item->body,
   };
   request->type = IRIS_WIRE_SUBMIT;
   request->persistent = job->persistent = irisd_persistent_item_new (&record, NULL);
+  atomic_store_explicit (&job->persistent->queue,
+                         (guint16) irisd_named_queue_get_index (job->queue), memory_order_relaxed);
   job->bury = item->bury;
   request->job = job;
   request->quiet = item->quiet;
@@ -487,9 +530,19 @@ fill_keep (IrisdItems *self,
 void
 irisd_persistent_keep (IrisdItems *self, IrisdJob *job, const IrisWireMessage *item)
 {
+  if (!run_at_once (self, job, item))
+    irisd_persistent_keep_with (self, job, item, NULL);
+}
+
+/* The same of an item that does not run at once. @change, (transfer full) (nullable), is written
+ * with it. */
+void
+irisd_persistent_keep_with (IrisdItems *self,
+                            IrisdJob *job,
+                            const IrisWireMessage *item,
+                            IrisdRecordChange *change)
+{
   g_autoptr (GError) error = NULL;
-  if (run_at_once (self, job, item))
-    return;
   IrisWireMessage header = *item;
   header.body = (IrisWireFrame){ 0 };
   irisd_placement_pin_hint (job, &header);
@@ -498,9 +551,11 @@ irisd_persistent_keep (IrisdItems *self, IrisdJob *job, const IrisWireMessage *i
       g_autoptr (IrisdPeer) peer = irisd_peer_ref (job->peer);
       drop_job (self, job);
       self->klass->refuse (self, peer, item->request_id, error);
+      g_clear_pointer (&change, irisd_record_change_unref);
       return;
     }
-  job->id = take_number (self);
+  if (job->id == 0)
+    irisd_job_set_number (job, take_number (self));
   irisd_placement_note_home (self, job);
 
   IrisdJournalRequest *request = irisd_items_new_request (self, IRISD_JOURNAL_REQUEST_KEEP,
@@ -508,6 +563,7 @@ irisd_persistent_keep (IrisdItems *self, IrisdJob *job, const IrisWireMessage *i
   const IrisWireFrame *frame = &self->encoder->frames[3];
   request->header = (IrisdBlob){ g_memdup2 (frame->data, frame->size), frame->size };
   fill_keep (self, request, job, item);
+  request->change = change;
   request->batch = expect (self);
   irisd_job_advance (job, IRISD_EVENT_WRITE_ROW);
   irisd_journal_reserve (self->core->journal, request);
@@ -560,7 +616,8 @@ accept_persistent (IrisdItems *self, IrisdJournalRequest *request)
                                     IRISD_WAIT_FOREVER);
       return;
     }
-  irisd_count (&self->counters.accepted, 1);
+  irisd_item_log_accepted (self, job);
+  irisd_item_counters_note_accepted (&self->counters, job);
   irisd_items_register (self, job);
   if (request->detach)
     detach (self, job);
@@ -579,6 +636,13 @@ take_keep (IrisdItems *self, IrisdJournalRequest *request)
   else
     accept_persistent (self, request);
   note_answer (self, request->batch);
+}
+
+static void
+take_rewrite (IrisdJournalRequest *request)
+{
+  IrisdBroadcast *broadcast = g_steal_pointer (&request->broadcast);
+  broadcast->klass->refuse (broadcast, request->error);
 }
 
 /* @request is what the journal has done to an item of this gateway. */
@@ -601,6 +665,9 @@ irisd_persistent_take_request (IrisdItems *self, IrisdJournalRequest *request)
       break;
     case IRISD_JOURNAL_REQUEST_RELOAD:
       irisd_reload_take_answer (self, request);
+      break;
+    case IRISD_JOURNAL_REQUEST_REWRITE:
+      take_rewrite (request);
       break;
     case IRISD_JOURNAL_REQUEST_BURY:
       irisd_completion_take_burial (self, request);

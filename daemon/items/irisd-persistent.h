@@ -12,7 +12,13 @@ gboolean irisd_persistent_check (IrisdItems *self,
                                  const IrisdPeer *peer,
                                  const IrisWireMessage *item,
                                  GError **error);
+gboolean
+irisd_persistent_check_keep_ms (IrisdItems *self, const IrisWireMessage *item, GError **error);
 void irisd_persistent_keep (IrisdItems *self, IrisdJob *job, const IrisWireMessage *item);
+void irisd_persistent_keep_with (IrisdItems *self,
+                                 IrisdJob *job,
+                                 const IrisWireMessage *item,
+                                 IrisdRecordChange *change);
 void irisd_persistent_await_end (IrisdItems *self,
                                  IrisdPeer *peer,
                                  const guint8 *request_id,

@@ -10,6 +10,7 @@
 #include "daemon/items/irisd-completion.h"
 #include "daemon/items/irisd-dependencies.h"
 #include "daemon/items/irisd-dispatch.h"
+#include "daemon/items/irisd-item-log.h"
 #include "daemon/items/irisd-permit.h"
 #include "daemon/items/irisd-placement.h"
 #include "daemon/items/spill/irisd-spilled-flow.h"
@@ -42,8 +43,9 @@ find_service (IrisdItems *self, gint64 owner, const IrisWireMessage *item)
   const IrisdService *service = irisd_services_lookup (self->core->services, &item->service);
   if (service != NULL)
     return service;
+  g_autofree char *name = iris_wire_string_dup (&item->service);
   irisd_worker_processes_expect (self->core->worker_processes, irisd_items_get_space (self, owner),
-                                 &item->service);
+                                 name, FALSE);
   return &irisd_service_worker_processes;
 }
 
@@ -64,12 +66,25 @@ read_item (IrisdItems *self,
   g_autoptr (GError) error = NULL;
   if (iris_wire_decode (frames, IRIS_WIRE_N_FRAMES, &self->core->wire_limits, item, &error))
     return TRUE;
-  irisd_log (IRISD_LOG_ERROR,
-             "the persistent item %" G_GUINT64_FORMAT
-             " cannot be run again: %s; it ends with an error, so send it again",
-             number, error->message);
+  const IrisdLogSubject subject = { .item = number };
+  irisd_log_about (&subject, IRISD_LOG_ERROR,
+                   "the persistent item %" G_GUINT64_FORMAT
+                   " cannot be run again: %s; it ends with an error, so send it again",
+                   number, error->message);
   iris_wire_message_init (item, IRIS_WIRE_SUBMIT, id);
   return FALSE;
+}
+
+/* Returns the queue that @item, a stored SUBMIT, names and joins thereby; NULL for none. */
+static IrisdNamedQueue *
+join_queue (IrisdItems *self, IrisdPersistentItem *persistent, const IrisWireMessage *item)
+{
+  IrisdNamedQueue *queue = item->queue.len > 0
+                               ? irisd_named_queues_join_stored (&self->core->queues, &item->queue)
+                               : NULL;
+  atomic_store_explicit (&persistent->queue, (guint16) irisd_named_queue_get_index (queue),
+                         memory_order_relaxed);
+  return queue;
 }
 
 /* Returns a job for what the journal has of an item, which this gateway has in hand. An item that
@@ -95,12 +110,14 @@ irisd_restore_job (IrisdItems *self, IrisdJournalRequest *request, IrisdPeer *pe
                                                            &job->leased_item->entry.attempts);
     }
   job->persistent = request->persistent;
+  job->queue = join_queue (self, job->persistent, &item);
   irisd_job_restore (job);
   job->owner = request->persistent->owner;
-  job->id = request->item;
+  irisd_job_set_number (job, request->item);
   job->detached = TRUE;
   irisd_job_set_home (job, choose_home (self, &item, job->persistent), item.hint >= 0, item.strict);
   job->bury = item.bury;
+  atomic_store_explicit (&job->suspended, job->persistent->suspended, memory_order_relaxed);
   irisd_items_settle_schedule (self, job, &item);
   irisd_items_count_deadline_from (self, job, job->persistent->accepted_ms);
   irisd_dependencies_register (self, job, NULL, NULL);
@@ -116,11 +133,12 @@ irisd_restore_job (IrisdItems *self, IrisdJournalRequest *request, IrisdPeer *pe
   return job;
 }
 
-/* The item goes on with the lease that it had, without waiting again. It takes a permit if there is
- * one, which is likely before other items can ask. */
+/* The item goes on with the lease that it had, without waiting again, also for its turn in a queue.
+ * It takes a permit if there is one, which is likely before other items can ask. */
 static void
 restore_lease (IrisdItems *self, IrisdJob *job, const IrisdLeased *leased)
 {
+  irisd_permit_take_at_once (self, job);
   if (!irisd_permit_take (self, job))
     irisd_dispatch_withdraw (self, job);
   irisd_worker_processes_restore (self->core->worker_processes, job,
@@ -136,20 +154,38 @@ irisd_restore_take_recovered (IrisdItems *self,
 {
   /* The item stays in the journal, and runs when irisd is back. */
   if (!irisd_core_begin_item (self->core))
-    return;
+    {
+      irisd_dependencies_note_put_off (self, request->item);
+      return;
+    }
   IrisdJob *job = irisd_restore_job (self, request, irisd_items_get_journal_peer (self));
   IrisdTimes now = irisd_times_now ();
   if (job->schedule != NULL)
     irisd_schedule_resume (job->schedule, request->persistent->attempts,
-                           request->persistent->due_ms, &self->core->config->limits, &now);
+                           request->persistent->due_ms,
+                           &irisd_core_get_settings (self->core)->limits, &now);
   irisd_placement_note_home (self, job);
-  irisd_count (&self->counters.accepted, 1);
+  irisd_item_log_restored (self, job);
+  irisd_item_counters_note_accepted (&self->counters, job);
   if (job->result.error != NULL)
     irisd_completion_end_job (self, job);
   else if (leased != NULL && job->leased_item != NULL)
     restore_lease (self, job, leased);
   else
     irisd_dispatch_advance (self, job);
+}
+
+/* Returns whether the item, which has a schedule, ends before it is due at @due_us. */
+static gboolean
+ends_before (const IrisdPersistentItem *persistent,
+             IrisdSchedule *schedule,
+             const IrisdTimes *now,
+             IrisdClock clock,
+             gint64 due_us)
+{
+  if (schedule->deadline_us != 0)
+    schedule->deadline_us -= MAX ((gint64) (irisd_unix_ms () - persistent->accepted_ms), 0) * 1000;
+  return irisd_schedule_ends_before (schedule, now, clock, due_us);
 }
 
 /* Returns whether the item of @record, found before the gateway started, is spilled now. */
@@ -160,32 +196,36 @@ recover_spilled (IrisdItems *self, const IrisdRecord *record, IrisdPersistentIte
   IrisWireMessage item;
   IrisdClock clock;
   gint64 due_us;
-  if (self->n_recovered < core->config->limits.memory_items
+  if (self->n_recovered < core->config->limits.memory_items || persistent->suspended
       || !read_item (self, record->item, record->header, (IrisWireFrame){ 0 }, &item))
     return FALSE;
   IrisdTimes now = irisd_times_now ();
   IrisdTimes soon = irisd_spilled_get_soon (self, &now);
-  g_autofree IrisdSchedule *schedule = irisd_schedule_new (&item, &core->config->limits, &now);
+  g_autofree IrisdSchedule *schedule = irisd_schedule_new (
+      &item, &irisd_core_get_settings (core)->limits, &now);
   if (schedule != NULL)
     irisd_schedule_resume (schedule, persistent->attempts, persistent->due_ms,
-                           &core->config->limits, &now);
+                           &irisd_core_get_settings (core)->limits, &now);
   gboolean delayed = schedule != NULL && irisd_schedule_get_due (schedule, &now, &clock, &due_us);
   const IrisdService *service = find_service (self, persistent->owner, &item);
   const gboolean for_workers = service == &irisd_service_worker_processes;
-  if (delayed ? due_us <= soon.us[clock]
+  if (delayed ? due_us <= soon.us[clock] || ends_before (persistent, schedule, &now, clock, due_us)
               : for_workers && schedule != NULL && schedule->deadline_us != 0)
     return FALSE;
   if (!irisd_core_begin_item (core))
     return FALSE;
   gint home = choose_home (self, &item, persistent);
   irisd_placement_history_note_item (&core->placement_history, persistent->item, home);
-  irisd_count (&self->counters.accepted, 1);
+  irisd_item_counters_note_spilled (&self->counters, persistent->service);
+  IrisdNamedQueue *queue = join_queue (self, persistent, &item);
   irisd_spilled_add (self, persistent, irisd_items_get_journal_peer (self),
                      delayed ? IRIS_WIRE_STATE_DELAYED : IRIS_WIRE_STATE_QUEUED);
   if (delayed)
     irisd_timers_add (&self->spilled, &persistent->timer, clock, due_us);
   else
-    irisd_spilled_flow_recover (self, persistent, home, &item, for_workers);
+    irisd_spilled_flow_recover (self, persistent, home, &item, queue, for_workers);
+  if (queue != NULL)
+    irisd_named_queues_part (&core->queues, queue); /* it counts as a spilled one */
   return TRUE;
 }
 
@@ -214,6 +254,7 @@ irisd_restore_run (IrisdItems *self, const IrisdRecord *record, IrisdPersistentI
     }
   if (!is_leased)
     {
+      irisd_dependencies_note_recovered (self, record->item, persistent->owner);
       irisd_mailbox_post (self->mailbox, &request->message);
       return;
     }

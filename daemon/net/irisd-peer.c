@@ -15,19 +15,13 @@
 /* Names are for the log; a name from outside is cut and cleaned. */
 #define MAX_NAME 64
 
-static gboolean
-id_equal (gconstpointer a, gconstpointer b)
-{
-  return memcmp (a, b, IRIS_WIRE_ID_SIZE) == 0;
-}
-
 IrisdPeer *
 irisd_peer_new (const IrisdRoute *route)
 {
   IrisdPeer *self = g_new0 (IrisdPeer, 1);
   self->refs = 1;
   self->route = *route;
-  self->jobs = g_hash_table_new (irisd_request_id_hash, id_equal);
+  self->jobs = g_hash_table_new (irisd_request_id_hash, irisd_request_id_equal);
   self->age_link.data = self;
   self->backlog_link.data = self;
   self->stream_link.data = self;
@@ -52,6 +46,7 @@ irisd_peer_unref (IrisdPeer *self)
   irisd_unacknowledged_clear (&self->unacked);
   irisd_outbox_clear (&self->outbox);
   g_free (self->name);
+  g_free (self->public_key);
   g_free (self);
 }
 

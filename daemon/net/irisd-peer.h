@@ -29,9 +29,11 @@ struct _IrisdPeer
 
   guint refs;
   gconstpointer client; /* the client whose turns it shares; only compared */
-  gint64 uid;           /* the user that the kernel named at HELLO, or IRISD_UID_UNKNOWN */
+  gint64 uid;           /* the user that the kernel named at HELLO, the owner of its key, or
+                           IRISD_UID_UNKNOWN */
   gint64 owner;         /* owner of the items that it sends, see irisd-policy.c */
-  IrisdRole role;
+  IrisdRoles roles;
+  char *public_key;    /* NULL, or the key by which it has come */
   gboolean in_session; /* HELLO was answered by WELCOME */
   gboolean asks_only;  /* may ask, and not submit */
   gboolean backlogged; /* is in the gateway's list of outboxes to retry */
@@ -40,11 +42,15 @@ struct _IrisdPeer
   IrisdUnacknowledged unacked;
   IrisdOutbox outbox;
   gboolean takes_bundles; /* its HELLO names the feature of completions in bundles */
-  IrisdBundle *bundle;    /* completions of this turn, or NULL */
-  GQueue held;            /* items whose completion is unacknowledged */
-  guint n_fetches;        /* unanswered requests whose answers take a credit */
-  guint n_questions;      /* its other unanswered requests about persistent items */
-  GList age_link;         /* in the table's list, least recently heard first */
+  gboolean resumes;       /* it connects again when irisd has ended, and takes GOING */
+  gboolean has_session;   /* and sends again what may not have come: */
+  guint8 session[IRIS_WIRE_SESSION_SIZE];
+  IrisdBundle *bundle; /* completions of this turn, or NULL */
+  GQueue held;         /* items whose completion is unacknowledged */
+  guint n_fetches;     /* unanswered requests whose answers take a credit */
+  guint n_questions;   /* its other unanswered requests about persistent items */
+  GQueue followers;    /* of those: what follows an output (irisd-follow-requests.c) */
+  GList age_link;      /* in the table's list, least recently heard first */
   GList backlog_link;
   IrisdWorkerProcess *worker_process; /* if it said READY */
   gboolean reads_streams;             /* is in the gateway's list of peers watched for READY */
@@ -69,7 +75,7 @@ typedef struct
 static inline gint64
 irisd_peer_get_view (const IrisdPeer *self, IrisWireType request)
 {
-  return irisd_policy_get_view ((guint8) request, self->role, self->owner);
+  return irisd_policy_get_view ((guint8) request, self->roles, self->owner);
 }
 
 IrisdPeer *irisd_peer_new (const IrisdRoute *route);

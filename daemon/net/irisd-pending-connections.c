@@ -67,6 +67,14 @@ forget (gpointer data)
   g_free (pending);
 }
 
+static void
+take_limits (IrisdPendingConnections *self, const IrisdLimits *limits)
+{
+  self->time_us = (gint64) limits->hello_ms * 1000;
+  self->chance_us = MIN (self->time_us / CHANCE_PART, MOST_CHANCE_US);
+  self->most = (guint) limits->max_pending_connections;
+}
+
 IrisdPendingConnections *
 irisd_pending_connections_new (const IrisdLimits *limits)
 {
@@ -75,11 +83,18 @@ irisd_pending_connections_new (const IrisdLimits *limits)
   g_queue_init (&self->waiting);
   g_queue_init (&self->doomed);
   self->by_fd = g_hash_table_new_full (g_direct_hash, g_direct_equal, NULL, forget);
-  self->time_us = (gint64) limits->hello_ms * 1000;
-  self->chance_us = MIN (self->time_us / CHANCE_PART, MOST_CHANCE_US);
-  self->most = (guint) limits->max_pending_connections;
+  take_limits (self, limits);
   self->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   return self;
+}
+
+/* The time of connections that are pending already does not change. */
+void
+irisd_pending_connections_set_limits (IrisdPendingConnections *self, const IrisdLimits *limits)
+{
+  pthread_mutex_lock (&self->lock);
+  take_limits (self, limits);
+  pthread_mutex_unlock (&self->lock);
 }
 
 void
@@ -110,6 +125,14 @@ irisd_connection_has_ended (const IrisdConnection *self)
   struct pollfd end = { .fd = self->fd, .events = POLLRDHUP };
   return self->cookie != 0
          && (irisd_connection_get_cookie (self->fd) != self->cookie || poll (&end, 1, 0) > 0);
+}
+
+/* ZeroMQ acts as if the other end had closed the connection. */
+void
+irisd_connection_end (const IrisdConnection *self)
+{
+  if (self->cookie != 0 && irisd_connection_get_cookie (self->fd) == self->cookie)
+    shutdown (self->fd, SHUT_RDWR);
 }
 
 static Pending *
@@ -283,6 +306,7 @@ irisd_pending_connections_sweep (IrisdPendingConnections *self, gint64 now_us)
   pthread_mutex_lock (&self->lock);
   guint n = end_doomed (self, now_us);
   doom (self, now_us);
+  gint64 time_us = self->time_us;
   const Pending *waiting = g_queue_peek_head (&self->waiting);
   const Pending *doomed = g_queue_peek_head (&self->doomed);
   gint64 next = waiting != NULL ? waiting->due_us : 0;
@@ -293,7 +317,7 @@ irisd_pending_connections_sweep (IrisdPendingConnections *self, gint64 now_us)
     irisd_log_limited (&site, IRISD_LOG_INFO,
                        "closed %u connections: they have not said HELLO for "
                        "%" G_GINT64_FORMAT " ms; raise hello-ms under [limits] if that is too soon",
-                       n, self->time_us / 1000);
+                       n, time_us / 1000);
   return next;
 }
 

@@ -19,9 +19,12 @@ typedef struct
 
 guint64 irisd_connection_get_cookie (int fd);
 gboolean irisd_connection_is_at (int fd, const char *endpoint);
+void irisd_connection_end (const IrisdConnection *self);
 gboolean irisd_connection_has_ended (const IrisdConnection *self);
 
 IrisdPendingConnections *irisd_pending_connections_new (const IrisdLimits *limits);
+void
+irisd_pending_connections_set_limits (IrisdPendingConnections *self, const IrisdLimits *limits);
 void irisd_pending_connections_free (IrisdPendingConnections *self);
 
 /* Any thread. */

@@ -104,6 +104,36 @@ irisd_socket_bind_ipc (void *socket,
                      zmq_strerror (saved));
 }
 
+/* Has @socket accept connections at @fd, which listens at @endpoint already. ZeroMQ owns @fd from
+ * then on, and leaves the file of @endpoint alone. */
+gboolean
+irisd_socket_bind_fd (void *socket, int fd, const char *endpoint, GError **error)
+{
+  irisd_unfinished_listen (endpoint);
+  gboolean bound = set_int (socket, ZMQ_USE_FD, fd) && zmq_bind (socket, endpoint) == 0;
+  int saved = errno;
+  /* The option holds for all later binds of the socket. */
+  if (bound && set_int (socket, ZMQ_USE_FD, -1))
+    return TRUE;
+  return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+                     "cannot listen on %s, which the service manager has bound: %s", endpoint,
+                     zmq_strerror (saved));
+}
+
+/* What @socket is bound to from now on takes connections with CURVE alone; what it was bound to
+ * goes on without. @secret is irisd's key, in Z85. */
+gboolean
+irisd_socket_use_curve (void *socket, const char *secret, GError **error)
+{
+  if (set_int (socket, ZMQ_CURVE_SERVER, 1)
+      && zmq_setsockopt (socket, ZMQ_CURVE_SECRETKEY, secret, IRISD_KEY_TEXT + 1) == 0)
+    return TRUE;
+  return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_FAILED,
+                     "cannot encrypt TCP: %s; this ZeroMQ needs CURVE (zmq_has), or leave out "
+                     "server-key",
+                     zmq_strerror (errno));
+}
+
 static char *
 tcp_endpoint (const char *host, guint port)
 {
@@ -149,7 +179,7 @@ find_port (const char *host)
 }
 
 /* Binds @n @sockets, the front socket and then the places in order, to @n ports in a row from @port
- * on at the loopback address @host; port 0: the system chooses. Returns the endpoint of each
+ * on at the address @host; port 0: the system chooses. Returns the endpoint of each
  * socket. */
 char **
 irisd_socket_bind_tcp (void **sockets, guint n, const char *host, guint16 port, GError **error)

@@ -16,6 +16,8 @@ gboolean irisd_socket_bind_ipc (void *socket,
                                 const char *endpoint,
                                 gboolean shared,
                                 GError **error);
+gboolean irisd_socket_bind_fd (void *socket, int fd, const char *endpoint, GError **error);
+gboolean irisd_socket_use_curve (void *socket, const char *secret, GError **error);
 char **
 irisd_socket_bind_tcp (void **sockets, guint n, const char *host, guint16 port, GError **error);
 

@@ -76,6 +76,12 @@ irisd_request_id_hash (gconstpointer id)
   return (guint) (hash >> 32);
 }
 
+gboolean
+irisd_request_id_equal (gconstpointer a, gconstpointer b)
+{
+  return memcmp (a, b, IRIS_WIRE_ID_SIZE) == 0;
+}
+
 static IrisdChain *
 get_chain (const IrisdUnacknowledged *self, const guint8 *id)
 {
@@ -174,6 +180,19 @@ irisd_unacknowledged_keep_items (IrisdUnacknowledged *self)
 {
   for (guint i = 0; i < self->span; i++)
     self->ring[get_index (self, i)].item = 0;
+}
+
+/* Whether acknowledging a completion in the list deletes an item. */
+gboolean
+irisd_unacknowledged_has_items (const IrisdUnacknowledged *self)
+{
+  for (guint i = 0; self->count > 0 && i < self->span; i++)
+    {
+      const IrisdUnackedCompletion *unacked = &self->ring[get_index (self, i)];
+      if (unacked->state != PAID && unacked->item != 0)
+        return TRUE;
+    }
+  return FALSE;
 }
 
 static void

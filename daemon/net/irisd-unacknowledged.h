@@ -30,11 +30,13 @@ typedef struct
 } IrisdUnacknowledged;
 
 guint irisd_request_id_hash (gconstpointer id);
+gboolean irisd_request_id_equal (gconstpointer a, gconstpointer b);
 
 void irisd_unacknowledged_clear (IrisdUnacknowledged *self);
 void
 irisd_unacknowledged_push (IrisdUnacknowledged *self, const guint8 *id, guint64 size, guint64 item);
 void irisd_unacknowledged_keep_items (IrisdUnacknowledged *self);
+gboolean irisd_unacknowledged_has_items (const IrisdUnacknowledged *self);
 gboolean irisd_unacknowledged_pay_until (IrisdUnacknowledged *self,
                                          const guint8 *last,
                                          guint count,

@@ -10,8 +10,8 @@
  * the C library, like accept4() (irisd-accept.c). So this file defines recv(). It does what the C
  * library's does, and for connections accepted at an endpoint of irisd it also parses the framing
  * of ZMTP 3: 64 bytes of greeting, then frames, each with a byte of flags and its length. (libzmq
- * closes connections of older versions by itself, because the sockets have a ZAP domain; and irisd
- * uses no encryption.) When a message exceeds a bound, recv() reports that the other end has closed
+ * closes connections of older versions by itself, because the sockets have a ZAP domain.) When a
+ * message exceeds a bound, recv() reports that the other end has closed
  * the connection. libzmq then closes the connection and frees what it has received.
  *
  * There are two bounds. A message may have twice max-header and max-body, so that one that is
@@ -20,6 +20,21 @@
  * sender has stopped. The first message of a connection has no bound of its own, though only HELLO
  * is accepted: after a reconnect ZeroMQ sends queued messages, and the answer tells the client to
  * say HELLO.
+ *
+ * With CURVE the flag for more frames is inside the encrypted part, so the framing does not tell
+ * where a message ends. There a connection is charged what has come since the gateway took a whole
+ * message of it: the gateway reports the size of each message that it takes, by the descriptor that
+ * ZeroMQ names for it. Messages of one connection come in order, so what is charged is queued, or
+ * the beginning of a message. The bound is what a client may have in flight and the bound of a
+ * message, as a client may send all of that before the gateway takes the first. Encrypted commands
+ * (ZMTP's PING) look like frames and are never taken: when the gateway has emptied its socket and
+ * the last message that it took was of this connection, the connection is charged nothing. The
+ * beginning of a message may be forgiven so, but once only, because no further message of that
+ * connection is taken before this one has ended: the bound at most doubles. Of all connections the
+ * one ends first whose last message was taken longest ago.
+ *
+ * Before a stranger has shown a key it sends two commands of some hundred bytes. More than
+ * IRISD_UNFINISHED_HANDSHAKE in one of them ends the connection.
  *
  * The state of a connection is dropped when recv() reports its end, or when its descriptor is
  * accepted again. In between libzmq may have closed it by itself, so before anything is ended the
@@ -38,6 +53,8 @@
 #include <unistd.h>
 
 #define GREETING_SIZE 64
+#define MECHANISM_AT  12
+#define MECHANISM     "CURVE"
 #define FLAG_MORE     1
 #define FLAG_LONG     2
 #define FLAG_COMMAND  4
@@ -48,13 +65,16 @@
 typedef struct
 {
   IrisdConnection connection;
-  guint64 charge; /* of the message that has begun, and of the command */
-  guint64 began;  /* the message's number, in the order in which messages began */
-  guint64 frame;  /* the current frame's part of the charge */
-  guint64 left;   /* bytes of the current frame, or of the greeting, still to come */
-  guint8 flags;   /* of the current frame */
-  guint8 head;    /* bytes of its length still to come */
-  gboolean ended; /* was told to end */
+  guint64 charge;   /* of the message that has begun, and of the command */
+  guint64 began;    /* the message's number, in the order in which messages began */
+  guint64 frame;    /* the current frame's part of the charge */
+  guint64 left;     /* bytes of the current frame, or of the greeting, still to come */
+  guint64 n_frames; /* that have begun after the greeting */
+  gboolean curve;   /* its greeting says so */
+  gboolean greets;  /* the greeting has not ended */
+  guint8 flags;     /* of the current frame */
+  guint8 head;      /* bytes of its length still to come */
+  gboolean ended;   /* was told to end */
 } Stream;
 
 /* All but the first two end the connection; VERDICT_ROOM ends others. */
@@ -63,6 +83,7 @@ typedef enum
   VERDICT_FINE,
   VERDICT_ROOM,
   VERDICT_MESSAGE,
+  VERDICT_HANDSHAKE,
   VERDICT_TOTAL,
 } Verdict;
 
@@ -76,6 +97,7 @@ static struct
   guint64 total;
   guint64 n_begun;
   guint64 most;
+  guint64 most_curve; /* of a connection with CURVE */
   guint64 most_total;
 } unfinished = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -116,7 +138,9 @@ enter (int fd)
     return;
   Stream *stream = g_new (Stream, 1);
   /* The greeting counts as a command. */
-  *stream = (Stream){ .connection = { fd, cookie }, .flags = FLAG_COMMAND, .left = GREETING_SIZE };
+  *stream = (Stream){
+    .connection = { fd, cookie }, .flags = FLAG_COMMAND, .left = GREETING_SIZE, .greets = TRUE
+  };
   if ((guint) fd >= unfinished.streams->len)
     g_ptr_array_set_size (unfinished.streams, fd + 1);
   g_ptr_array_index (unfinished.streams, fd) = stream;
@@ -175,11 +199,15 @@ release (Stream *self, guint64 bytes)
   unfinished.total -= bytes;
 }
 
+/* Frames of an encrypted message stay charged until the gateway has taken it. */
 static void
 end_frame (Stream *self)
 {
+  self->greets = FALSE;
   if ((self->flags & FLAG_COMMAND) != 0)
     release (self, self->frame);
+  else if (self->curve)
+    ;
   else if ((self->flags & FLAG_MORE) == 0)
     release (self, self->charge);
   self->frame = 0;
@@ -190,9 +218,14 @@ static Verdict
 begin_frame (Stream *self, gboolean *buffered)
 {
   const guint8 both = FLAG_COMMAND | FLAG_MORE;
-  guint64 most = unfinished.most;
+  guint64 most = self->curve ? unfinished.most_curve : unfinished.most;
   charge (self, IRISD_UNFINISHED_FRAME);
-  if (!*buffered && self->left > IRISD_UNFINISHED_INLINE && self->left <= IRISD_UNFINISHED_BUFFER)
+  if (self->curve && (self->n_frames++ < 2 || (self->flags & FLAG_COMMAND) != 0)
+      && self->left > IRISD_UNFINISHED_HANDSHAKE)
+    return VERDICT_HANDSHAKE;
+  /* ZeroMQ decrypts a frame into memory of its own size. */
+  if (!self->curve && !*buffered && self->left > IRISD_UNFINISHED_INLINE
+      && self->left <= IRISD_UNFINISHED_BUFFER)
     {
       charge (self, IRISD_UNFINISHED_BUFFER);
       *buffered = TRUE;
@@ -220,6 +253,18 @@ read_head (Stream *self, guint8 byte, gboolean *buffered)
   return verdict;
 }
 
+/* The name of the mechanism has 20 bytes, with zeroes at its end. */
+static void
+read_greeting (Stream *self, const guint8 *bytes, guint64 size)
+{
+  const guint64 from = GREETING_SIZE - self->left;
+  if (from == 0)
+    self->curve = TRUE;
+  for (guint64 i = 0; i < size; i++)
+    if (from + i >= MECHANISM_AT && from + i < MECHANISM_AT + sizeof MECHANISM)
+      self->curve &= bytes[i] == (guint8) MECHANISM[from + i - MECHANISM_AT];
+}
+
 static Verdict
 read_along (Stream *self, const guint8 *bytes, gsize size)
 {
@@ -231,6 +276,8 @@ read_along (Stream *self, const guint8 *bytes, gsize size)
     else
       {
         guint64 part = MIN (self->left, size - at);
+        if (self->greets)
+          read_greeting (self, bytes + at, part);
         charge (self, part);
         at += part;
         self->left -= part;
@@ -243,8 +290,13 @@ read_along (Stream *self, const guint8 *bytes, gsize size)
 static void
 tell (Verdict verdict)
 {
-  static IrisdLogSite message, total;
-  if (verdict == VERDICT_MESSAGE)
+  static IrisdLogSite message, handshake, total;
+  if (verdict == VERDICT_HANDSHAKE)
+    irisd_log_limited (&handshake, IRISD_LOG_WARNING,
+                       "closed a connection: a command of its CURVE handshake has more than %d "
+                       "bytes; this is no client of irisd",
+                       IRISD_UNFINISHED_HANDSHAKE);
+  else if (verdict == VERDICT_MESSAGE)
     irisd_log_limited (&message, IRISD_LOG_WARNING,
                        "closed a connection: its message has more frames or bytes than twice "
                        "max-header and max-body; raise them under [limits] if it is meant");
@@ -320,6 +372,7 @@ irisd_unfinished_set_limits (const IrisdLimits *limits)
                          * (IRISD_UNFINISHED_FRAME + IRISD_UNFINISHED_BUFFER);
   pthread_mutex_lock (&unfinished.lock);
   unfinished.most = 2 * (limits->max_header + limits->max_body) + frames;
+  unfinished.most_curve = 2 * unfinished.most + limits->in_flight_bytes;
   unfinished.most_total = MAX (limits->unfinished_bytes, unfinished.most);
   pthread_mutex_unlock (&unfinished.lock);
 }
@@ -338,6 +391,34 @@ irisd_unfinished_listen (const char *endpoint)
   pthread_mutex_unlock (&unfinished.lock);
   /* Releases both arrays to recv() and accept4(). */
   atomic_store_explicit (&unfinished.active, TRUE, memory_order_release);
+}
+
+/* A gateway has taken a message of @n_frames frames and @bytes bytes of the connection @fd. */
+void
+irisd_unfinished_take (int fd, guint n_frames, guint64 bytes)
+{
+  pthread_mutex_lock (&unfinished.lock);
+  Stream *stream = find (fd);
+  if (stream != NULL && stream->curve)
+    {
+      guint64 charged = bytes
+                        + (guint64) n_frames * (IRISD_UNFINISHED_FRAME + IRISD_UNFINISHED_BOX);
+      release (stream, MIN (charged, stream->charge));
+      stream->began = ++unfinished.n_begun;
+    }
+  pthread_mutex_unlock (&unfinished.lock);
+}
+
+/* A gateway has found its socket empty after the last message that it took, which was of the
+ * connection @fd. */
+void
+irisd_unfinished_settle (int fd)
+{
+  pthread_mutex_lock (&unfinished.lock);
+  Stream *stream = find (fd);
+  if (stream != NULL && stream->curve)
+    release (stream, stream->charge);
+  pthread_mutex_unlock (&unfinished.lock);
 }
 
 /* Returns the bytes that unfinished messages are charged at present. */

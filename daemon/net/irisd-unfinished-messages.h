@@ -16,9 +16,17 @@ G_BEGIN_DECLS
 #define IRISD_UNFINISHED_BUFFER 8192
 #define IRISD_UNFINISHED_INLINE 29
 
+/* The most bytes of a command of the CURVE handshake; real ones have some hundred. */
+#define IRISD_UNFINISHED_HANDSHAKE 4096
+
+/* What encryption adds to a frame: name of the command, nonce, authenticator and flags. */
+#define IRISD_UNFINISHED_BOX 33
+
 void irisd_unfinished_set_limits (const IrisdLimits *limits);
 void irisd_unfinished_enter (int fd);
 void irisd_unfinished_listen (const char *endpoint);
+void irisd_unfinished_take (int fd, guint n_frames, guint64 bytes);
+void irisd_unfinished_settle (int fd);
 guint64 irisd_unfinished_get_bytes (void);
 
 G_END_DECLS

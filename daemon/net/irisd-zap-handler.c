@@ -5,8 +5,10 @@
  * ZeroMQ asks if its sockets have a domain and a socket is bound to the address of ZAP; it admits
  * connections that come before. So the ZAP handler's socket is bound before irisd's others, and
  * requests wait until the thread runs. The request about an ipc connection names the user that the
- * kernel reports for the other end; TCP has no such user, and its clients are treated in
- * irisd-access.c.
+ * kernel reports for the other end. TCP has no such user: with CURVE the request has the public key
+ * of the client, which must be one of the configuration's (irisd-keys.h); without, its clients are
+ * guests. The answer names the owner of the key and the key itself, OWNER:KEY, as the User-Id that
+ * comes with each message.
  *
  * A refused connection has had no message read and is not made again. An admitted one that sends no
  * HELLO within hello-ms is closed: events of the sockets tell which connections were accepted.
@@ -39,8 +41,11 @@ enum
   ADDRESS,
   ROUTE,
   MECHANISM,
+  CREDENTIAL, /* of CURVE alone */
   N_FRAMES
 };
+
+#define KEY_BYTES 32
 
 #define MAX_FRAME 256
 
@@ -60,7 +65,8 @@ typedef struct
 
 struct _IrisdZapHandler
 {
-  const IrisdAccess *access;
+  IrisdSettings *settings;
+  guint reader;
   void *context;
   void *socket;
   GArray *doors; /* of Door */
@@ -107,7 +113,7 @@ receive (IrisdZapHandler *self, Frame *frames)
 }
 
 static void
-answer (IrisdZapHandler *self, const Frame *id, gboolean allowed)
+answer (IrisdZapHandler *self, const Frame *id, gboolean allowed, const char *user_id)
 {
   const char *const code = allowed ? "200" : "400";
   const char *const text = allowed ? "OK" : "this user is not admitted";
@@ -115,28 +121,62 @@ answer (IrisdZapHandler *self, const Frame *id, gboolean allowed)
   zmq_send (self->socket, id->text, id->size, ZMQ_SNDMORE);
   zmq_send (self->socket, code, 3, ZMQ_SNDMORE);
   zmq_send (self->socket, text, strlen (text), ZMQ_SNDMORE);
-  zmq_send (self->socket, "", 0, ZMQ_SNDMORE);
+  zmq_send (self->socket, user_id, strlen (user_id), ZMQ_SNDMORE);
   zmq_send (self->socket, "", 0, 0);
+}
+
+/* Over ipc, and over TCP without keys. */
+static gboolean
+admits_user (IrisdZapHandler *self, const Frame *frames)
+{
+  static IrisdLogSite site;
+  const IrisdConfig *settings = irisd_settings_get (self->settings);
+  gint64 uid = irisd_access_parse_address (frames[ADDRESS].text);
+  if (!g_str_has_prefix (frames[ADDRESS].text, "localhost:"))
+    return settings->server_key == NULL;
+  if (irisd_access_allows (&settings->access, IRISD_ACCESS_ENTER, uid))
+    return TRUE;
+  irisd_log_limited (&site, IRISD_LOG_WARNING,
+                     "refused a connection of user %" G_GINT64_FORMAT
+                     ": it is not admitted; add it under [access] users",
+                     uid);
+  return FALSE;
+}
+
+/* Returns the User-Id of the client with that key; NULL if it is not admitted. */
+static char *
+admit_key (IrisdZapHandler *self, const Frame *frames)
+{
+  static IrisdLogSite site;
+  const IrisdConfig *settings = irisd_settings_get (self->settings);
+  char text[IRISD_KEY_TEXT + 1];
+  if (frames[CREDENTIAL].size != KEY_BYTES
+      || zmq_z85_encode (text, (const guint8 *) frames[CREDENTIAL].text, KEY_BYTES) == NULL)
+    return NULL;
+  const IrisdKey *key = irisd_keys_find_public (settings->keys, text);
+  if (key != NULL)
+    return g_strdup_printf ("%" G_GINT64_FORMAT ":%s", key->owner, text);
+  irisd_log_limited (&site, IRISD_LOG_WARNING,
+                     "refused a connection from %s: its key %s is not admitted; irisctl key allow "
+                     "admits it",
+                     frames[ADDRESS].text, text);
+  return NULL;
 }
 
 static void
 handle_question (IrisdZapHandler *self)
 {
-  static IrisdLogSite site;
   Frame frames[N_FRAMES] = { 0 };
   guint n = receive (self, frames);
   if (n == 0)
     return;
-  gboolean over_ipc = g_str_has_prefix (frames[ADDRESS].text, "localhost:");
-  gint64 uid = irisd_access_parse_address (frames[ADDRESS].text);
-  gboolean allowed = n == N_FRAMES && strcmp (frames[VERSION].text, "1.0") == 0
-                     && (!over_ipc || irisd_access_allows (self->access, IRISD_ACCESS_ENTER, uid));
-  if (!allowed)
-    irisd_log_limited (&site, IRISD_LOG_WARNING,
-                       "refused a connection of user %" G_GINT64_FORMAT
-                       ": it is not admitted; add it under [access] users",
-                       uid);
-  answer (self, &frames[ID], allowed);
+  g_autofree char *user_id = NULL;
+  gboolean known = strcmp (frames[VERSION].text, "1.0") == 0;
+  if (known && n == CREDENTIAL && strcmp (frames[MECHANISM].text, "NULL") == 0)
+    user_id = admits_user (self, frames) ? g_strdup ("") : NULL;
+  else if (known && n == N_FRAMES && strcmp (frames[MECHANISM].text, "CURVE") == 0)
+    user_id = admit_key (self, frames);
+  answer (self, &frames[ID], user_id != NULL, user_id != NULL ? user_id : "");
 }
 
 static gboolean
@@ -201,6 +241,7 @@ run_thread (gpointer data)
   for (gint64 next = 0; items[POLL_END].revents == 0;)
     {
       guint64 wakes;
+      irisd_settings_pass (self->settings, self->reader);
       if (zmq_poll (items, (int) n, time_left_ms (next)) < 0)
         {
           if (errno != EINTR)
@@ -219,20 +260,19 @@ run_thread (gpointer data)
   return NULL;
 }
 
-/* Call this before any other socket of the context is bound. Returns a ZAP handler; requests wait
- * until it is started. */
+/* Call this before any other socket of the context is bound. The ZAP handler is number @reader of
+ * the readers of @settings. Returns it; requests wait until it is started. */
 IrisdZapHandler *
-irisd_zap_handler_new (void *context,
-                       const IrisdAccess *access,
-                       const IrisdLimits *limits,
-                       GError **error)
+irisd_zap_handler_new (void *context, IrisdSettings *settings, guint reader, GError **error)
 {
   IrisdZapHandler *self = g_new0 (IrisdZapHandler, 1);
   int none = 0;
-  self->access = access;
+  self->settings = settings;
+  self->reader = reader;
   self->context = context;
   self->doors = g_array_new (FALSE, FALSE, sizeof (Door));
-  self->pending_connections = irisd_pending_connections_new (limits);
+  self->pending_connections = irisd_pending_connections_new (
+      &irisd_settings_get (settings)->limits);
   self->end_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
   self->socket = zmq_socket (context, ZMQ_REP);
   if (self->end_fd >= 0 && self->socket != NULL
@@ -289,6 +329,13 @@ void
 irisd_zap_handler_start (IrisdZapHandler *self)
 {
   self->thread = g_thread_new ("irisd-door", run_thread, self);
+}
+
+/* Has the thread pass its point (irisd-settings.h). */
+void
+irisd_zap_handler_wake (IrisdZapHandler *self)
+{
+  eventfd_write (irisd_pending_connections_get_wake_fd (self->pending_connections), 1);
 }
 
 /* Ends the thread, if it was started: no new connection is let in, and no end of one is told. */

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "daemon/config/irisd-access.h"
+#include "daemon/config/irisd-settings.h"
 #include "daemon/net/irisd-pending-connections.h"
 
 G_BEGIN_DECLS
@@ -17,10 +17,8 @@ typedef struct _IrisdZapHandler IrisdZapHandler;
 /* A connection of a socket has ended. */
 typedef void (*IrisdEndedFunc) (gpointer user_data);
 
-IrisdZapHandler *irisd_zap_handler_new (void *context,
-                                        const IrisdAccess *access,
-                                        const IrisdLimits *limits,
-                                        GError **error);
+IrisdZapHandler *
+irisd_zap_handler_new (void *context, IrisdSettings *settings, guint reader, GError **error);
 gboolean irisd_zap_handler_watch (IrisdZapHandler *self, void *socket, GError **error);
 void irisd_zap_handler_tell (IrisdZapHandler *self,
                              guint door,
@@ -28,6 +26,7 @@ void irisd_zap_handler_tell (IrisdZapHandler *self,
                              gpointer user_data);
 IrisdPendingConnections *irisd_zap_handler_get_pending_connections (IrisdZapHandler *self);
 void irisd_zap_handler_start (IrisdZapHandler *self);
+void irisd_zap_handler_wake (IrisdZapHandler *self);
 void irisd_zap_handler_stop (IrisdZapHandler *self);
 void irisd_zap_handler_free (IrisdZapHandler *self);
 

@@ -21,6 +21,9 @@
 /* Between two attempts on a full disk. */
 #define RETRY_US (G_USEC_PER_SEC / 2)
 
+/* Between two looks at the sizes of its files. */
+#define MEASURE_US (G_USEC_PER_SEC / 4)
+
 /* The longest of about this many transactions counts as the time of one. */
 #define COMMITS_REMEMBERED 16
 
@@ -45,17 +48,34 @@ is_new (IrisdPersistentItem *persistent)
          && !irisd_persistent_item_has_ended (persistent);
 }
 
+/* With it goes what was kept of its submission. */
+static IrisdStoreOutcome
+remove_one (IrisdJournal *self, IrisdPersistentItem *persistent, GError **error)
+{
+  const guint64 name = GUINT64_TO_BE (persistent->item);
+  const IrisdNamedRecord record = { .kind = IRISD_RECORD_SUBMISSION,
+                                    .name = (const guint8 *) &name,
+                                    .name_size = sizeof name };
+  IrisdStoreOutcome outcome = IRISD_STORE_OK;
+  if (persistent->has_submission)
+    outcome = irisd_store_remove_record (self->store, &record, error);
+  return outcome == IRISD_STORE_OK && persistent->written
+             ? irisd_store_remove (self->store, persistent->item, error)
+             : outcome;
+}
+
 /* On a full disk the row is emptied before it is written, so that it needs no more of the database
  * than before. */
 static IrisdStoreOutcome
 write_one (IrisdJournal *self, IrisdPersistentItem *persistent, Rows rows, GError **error)
 {
   IrisdStoreOutcome outcome = IRISD_STORE_OK;
+  self->n_rows++;
   if (persistent->forgotten)
-    return persistent->written ? irisd_store_remove (self->store, persistent->item, error)
-                               : outcome;
+    return remove_one (self, persistent, error);
   const IrisdRow row = irisd_persistent_item_get_row (persistent);
   const IrisdRow empty = { .id = row.id, .state = row.state };
+  self->n_bytes += row.head_size + row.body_size;
   if (rows == ACCEPTED)
     outcome = irisd_store_put (self->store, &empty, error);
   return outcome == IRISD_STORE_OK ? irisd_store_put (self->store, &row, error) : outcome;
@@ -90,12 +110,30 @@ clean (IrisdJournal *self, Rows rows, guint n)
     }
 }
 
+static IrisdStoreOutcome
+commit (IrisdJournal *self, GError **error)
+{
+  gint64 begin = g_get_monotonic_time ();
+  IrisdStoreOutcome outcome = irisd_store_commit (self->store, error);
+  if (outcome != IRISD_STORE_OK)
+    return outcome;
+  irisd_histogram_add (&self->counters.sync_times, (g_get_monotonic_time () - begin) * 1000);
+  irisd_count (&self->counters.syncs, 1);
+  irisd_count (&self->counters.rows, (gint64) self->n_rows);
+  irisd_count (&self->counters.bytes, (gint64) self->n_bytes);
+  return outcome;
+}
+
 /* Writes the first dirty items, in one transaction. */
 static IrisdStoreOutcome
 write_some (IrisdJournal *self, Rows rows, guint n, GError **error)
 {
   IrisdStoreOutcome outcome = irisd_store_begin (self->store, error);
   IrisdPersistentItem *persistent = STAILQ_FIRST (&self->dirty);
+  self->n_rows = self->n_bytes = 0;
+  /* Before the rows: an item that is removed takes along a record that comes now. */
+  if (outcome == IRISD_STORE_OK && rows != ACCEPTED)
+    outcome = irisd_journal_write_changes (self, error);
   for (guint i = 0; i < n && outcome == IRISD_STORE_OK;
        i++, persistent = STAILQ_NEXT (persistent, next_dirty))
     if (!is_passed_over (persistent, rows))
@@ -103,11 +141,15 @@ write_some (IrisdJournal *self, Rows rows, guint n, GError **error)
   if (outcome == IRISD_STORE_OK)
     outcome = irisd_store_check_room (self->store, error);
   if (outcome == IRISD_STORE_OK)
-    outcome = irisd_store_commit (self->store, error);
-  if (outcome == IRISD_STORE_OK)
-    clean (self, rows, n);
-  else
-    irisd_store_rollback (self->store);
+    outcome = commit (self, error);
+  if (outcome != IRISD_STORE_OK)
+    {
+      irisd_store_rollback (self->store);
+      return outcome;
+    }
+  clean (self, rows, n);
+  if (rows != ACCEPTED)
+    irisd_journal_clear_changes (self);
   return outcome;
 }
 
@@ -125,7 +167,8 @@ write_in_steps (IrisdJournal *self, Rows rows, GError **error)
 {
   IrisdStoreOutcome outcome = IRISD_STORE_OK;
   guint most = ROWS_WHEN_FULL;
-  for (guint left = self->n_dirty; left > 0 && outcome == IRISD_STORE_OK;)
+  gboolean changes = rows == REMOVALS && self->n_changes > 0;
+  for (guint left = self->n_dirty; (left > 0 || changes) && outcome == IRISD_STORE_OK;)
     {
       g_autoptr (GError) local = NULL;
       guint n = MIN (left, most);
@@ -136,6 +179,7 @@ write_in_steps (IrisdJournal *self, Rows rows, GError **error)
                                                              local == NULL ? &local : NULL);
           gboolean fewer = outcome == IRISD_STORE_FULL && emptied == IRISD_STORE_OK && n > 1;
           left -= outcome == IRISD_STORE_OK ? n : 0;
+          changes = changes && outcome != IRISD_STORE_OK;
           most = fewer ? n / 4 + 1 : most;
           outcome = fewer || emptied != IRISD_STORE_OK ? emptied : outcome;
         }
@@ -198,6 +242,7 @@ discard_one (gpointer persistent, gpointer journal)
 static void
 discard_all (IrisdJournal *self, IrisdJournalRequest *request)
 {
+  irisd_journal_drop_change (self, request);
   if (request->persistent != NULL)
     irisd_journal_discard (self, g_steal_pointer (&request->persistent));
   if (request->persistents != NULL)
@@ -205,22 +250,33 @@ discard_all (IrisdJournal *self, IrisdJournalRequest *request)
   g_clear_pointer (&request->row_batch, irisd_row_batch_unref);
 }
 
-/* Fails the journal requests that wait for new items to be written. */
+/* It adds something to the store. */
+static gboolean
+is_addition (const IrisdJournalRequest *request)
+{
+  return request->kind == IRISD_JOURNAL_REQUEST_KEEP || request->kind == IRISD_JOURNAL_REQUEST_DONE
+         || (request->kind == IRISD_JOURNAL_REQUEST_RECORD && !request->change->removes);
+}
+
+/* Fails the journal requests that wait for new items or records to be written. */
 static void
 refuse_new (IrisdJournal *self, const char *reason)
 {
   IrisdJournalRequests waiting = STAILQ_HEAD_INITIALIZER (waiting);
   STAILQ_CONCAT (&waiting, &self->attendants);
+  irisd_journal_drop_submissions (self);
   for (IrisdJournalRequest *request; (request = STAILQ_FIRST (&waiting)) != NULL;)
     {
       STAILQ_REMOVE_HEAD (&waiting, next);
-      if (request->kind != IRISD_JOURNAL_REQUEST_KEEP
-          && request->kind != IRISD_JOURNAL_REQUEST_DONE)
+      if (!is_addition (request))
         irisd_journal_attend (self, request);
       else
         {
-          request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED,
-                                        "cannot store the persistent item: %s", reason);
+          request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED, "%s: %s",
+                                        request->kind == IRISD_JOURNAL_REQUEST_RECORD
+                                            ? irisd_journal_explain (request)
+                                            : "cannot store the persistent item",
+                                        reason);
           discard_all (self, request);
           irisd_journal_answer (self, request);
         }
@@ -260,6 +316,7 @@ settle_bury (IrisdJournal *self, IrisdJournalRequest *request)
   if (request->error == NULL)
     {
       irisd_persistent_item_advance (request->persistent, IRISD_EVENT_BURY);
+      irisd_count (&self->counters.buried, 1);
       irisd_journal_wake_waits (self, request->persistent);
       return;
     }
@@ -306,8 +363,9 @@ settle_attendants (IrisdJournal *self)
     }
 }
 
-static const char *
-explain (const IrisdJournalRequest *request)
+/* Returns what it means that @request cannot be written. */
+const char *
+irisd_journal_explain (const IrisdJournalRequest *request)
 {
   switch (request->kind)
     {
@@ -316,10 +374,15 @@ explain (const IrisdJournalRequest *request)
              "again";
     case IRISD_JOURNAL_REQUEST_CANCEL:
       return "the item is cancelled, and is buried again when irisd is started again";
+    case IRISD_JOURNAL_REQUEST_REWRITE:
+      return "the item is changed, and is as it was before when irisd is started again: the "
+             "change cannot be written";
     case IRISD_JOURNAL_REQUEST_KICK:
       return "the kicked items run, and are buried again when irisd is started again, unless it "
              "has "
              "ended";
+    case IRISD_JOURNAL_REQUEST_RECORD:
+      return "cannot write the change";
     default:
       return "cannot write the end of the item, which ran; it runs again when irisd is "
              "started again";
@@ -338,9 +401,10 @@ fail_for_good (IrisdJournal *self, const GError *error)
   IrisdJournalRequest *request;
   STAILQ_FOREACH (request, &self->attendants, next)
   request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED, "%s: %s",
-                                explain (request), error->message);
+                                irisd_journal_explain (request), error->message);
   settle_attendants (self);
 
+  irisd_journal_clear_changes (self);
   /* The row in memory is the only copy; it can still be fetched. */
   self->n_dirty = 0;
   self->commit_by_us = 0;
@@ -386,6 +450,8 @@ irisd_journal_empty_log (IrisdJournal *self)
     return;
   IrisdStoreOutcome outcome = irisd_store_empty_log (self->store, &error);
   judge_copy (self, outcome, error);
+  self->measured_us = 0;
+  irisd_journal_measure (self, g_get_monotonic_time ());
 }
 
 /* Gives up the reserve, and empties the log. Returns whether either may have helped. */
@@ -398,6 +464,21 @@ make_room (IrisdJournal *self, GError **error)
     return outcome;
   g_clear_error (error);
   return IRISD_STORE_OK;
+}
+
+/* Publishes the sizes of the store's files, from time to time: three system calls are little beside
+ * a sync, and much beside a transaction that syncs nothing. */
+void
+irisd_journal_measure (IrisdJournal *self, gint64 now)
+{
+  IrisdStoreSize size;
+  if (self->measured_us != 0 && now < self->measured_us + MEASURE_US)
+    return;
+  self->measured_us = now;
+  irisd_store_get_size (self->store, &size);
+  atomic_store_explicit (&self->counters.file_bytes, size.file, memory_order_relaxed);
+  atomic_store_explicit (&self->counters.log_bytes, size.log, memory_order_relaxed);
+  atomic_store_explicit (&self->counters.free_bytes, size.free, memory_order_relaxed);
 }
 
 static IrisdStoreOutcome
@@ -429,6 +510,7 @@ irisd_journal_commit (IrisdJournal *self)
   self->commit_us = MAX (now - begin, self->commit_us - self->commit_us / COMMITS_REMEMBERED);
   self->retry_us = 0;
   self->idle_us = now + IRISD_JOURNAL_IDLE_US;
+  irisd_journal_measure (self, now);
   if (outcome == IRISD_STORE_OK)
     {
       self->commit_by_us = self->n_dirty > 0 ? now + (gint64) self->limits->relaxed_ms * 1000 : 0;

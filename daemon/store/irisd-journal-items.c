@@ -30,6 +30,38 @@ irisd_journal_request_new (IrisdJournalRequestKind kind, IrisdMailbox *home)
   return self;
 }
 
+static IrisdBlob
+copy_bytes (const guint8 *data, gsize size)
+{
+  return (IrisdBlob){ g_memdup2 (data, size), size };
+}
+
+/* @removes: the record is to be removed, and needs no body. */
+IrisdRecordChange *
+irisd_record_change_new (const IrisdNamedRecord *record, gboolean removes)
+{
+  IrisdRecordChange *self = g_atomic_rc_box_new0 (IrisdRecordChange);
+  self->kind = record->kind;
+  self->name = copy_bytes (record->name, record->name_size);
+  self->body = copy_bytes (record->body, removes ? 0 : record->body_size);
+  self->removes = removes;
+  return self;
+}
+
+static void
+clear_change (gpointer data)
+{
+  IrisdRecordChange *self = data;
+  g_free (self->name.data);
+  g_free (self->body.data);
+}
+
+void
+irisd_record_change_unref (IrisdRecordChange *self)
+{
+  g_atomic_rc_box_release_full (self, clear_change);
+}
+
 /* For the gateway that made it; after the gateways have ended, for the thread that frees them. */
 void
 irisd_journal_request_free (IrisdJournalRequest *self)
@@ -40,6 +72,7 @@ irisd_journal_request_free (IrisdJournalRequest *self)
   g_clear_pointer (&self->jobs, g_ptr_array_unref);
   g_clear_pointer (&self->persistents, g_ptr_array_unref);
   g_clear_pointer (&self->row_batch, irisd_row_batch_unref);
+  g_clear_pointer (&self->change, irisd_record_change_unref);
   if (self->broadcast != NULL)
     self->broadcast->klass->free (self->broadcast);
   g_clear_pointer (&self->list, iris_wire_persistent_list_free);
@@ -80,6 +113,12 @@ guint64
 irisd_journal_get_n_damaged (IrisdJournal *self)
 {
   return atomic_load_explicit (&self->n_damaged, memory_order_relaxed);
+}
+
+const IrisdJournalCounters *
+irisd_journal_get_counters (IrisdJournal *self)
+{
+  return &self->counters;
 }
 
 IrisdJournalHealth
@@ -139,6 +178,8 @@ irisd_journal_count (IrisdJournal *self)
     atomic_fetch_add_explicit (&self->n_taken, (guint64) change, memory_order_relaxed);
   atomic_store_explicit (&self->n_persistent, self->table.n_items, memory_order_relaxed);
   atomic_store_explicit (&self->n_persistent_ended, self->table.n_ended, memory_order_relaxed);
+  atomic_store_explicit (&self->counters.failed, self->table.n_failed, memory_order_relaxed);
+  atomic_store_explicit (&self->counters.cancelled, self->table.n_cancelled, memory_order_relaxed);
 }
 
 /* Returns whether one more item may be held. For the journal's thread. */
@@ -236,6 +277,7 @@ irisd_journal_discard (IrisdJournal *self, IrisdPersistentItem *persistent)
 {
   irisd_persistent_table_remove (&self->table, persistent);
   irisd_journal_count (self);
+  irisd_outputs_remove (self->outputs, persistent->item);
   persistent->forgotten = TRUE;
   irisd_persistent_item_clear_row (persistent);
   turn_away_waits (self, persistent);
@@ -405,6 +447,8 @@ take_submission (const IrisdRow *row, gpointer user_data)
   if (!iris_wire_decode (frames, IRIS_WIRE_N_FRAMES, NULL, &message, NULL))
     return;
   out->due_ms = MAX (out->due_ms, message.at_ms);
+  if (iris_wire_message_has (&message, IRIS_WIRE_KEY_TRACEPARENT))
+    out->traceparent = iris_wire_string_dup (&message.traceparent);
   if (message.args.n == 0)
     return;
   out->args = iris_wire_args_dup (&message.args);
@@ -432,7 +476,15 @@ describe_submission (IrisdJournal *self,
     irisd_store_read (self->store, persistent->item, take_submission, out, NULL);
 }
 
-/* Answers FETCH and SHOW at once. */
+static void
+tell_state (IrisdPersistentItem *persistent, IrisdJournalRequest *request)
+{
+  request->state = (guint32) irisd_persistent_item_get_state (persistent);
+  request->pending = !irisd_persistent_item_has_ended (persistent)
+                     && request->state != IRIS_WIRE_STATE_BURIED;
+}
+
+/* Answers FETCH, FOLLOW and SHOW at once. */
 static void
 tell (IrisdJournal *self, IrisdPersistentItem *persistent, IrisdJournalRequest *request)
 {
@@ -444,6 +496,8 @@ tell (IrisdJournal *self, IrisdPersistentItem *persistent, IrisdJournalRequest *
       irisd_persistent_item_describe (persistent, &request->list->items[0]);
       describe_submission (self, persistent, &request->list->items[0]);
     }
+  else if (request->kind == IRISD_JOURNAL_REQUEST_FOLLOW)
+    tell_state (persistent, request);
   else if (irisd_persistent_item_has_ended (persistent))
     irisd_journal_read_row (self, persistent, request);
   else if (irisd_persistent_item_get_state (persistent) == IRIS_WIRE_STATE_BURIED)
@@ -506,6 +560,13 @@ irisd_journal_ask (IrisdJournal *self, IrisdJournalRequest *request)
     wait_for_end (self, persistent, request);
   else
     tell (self, persistent, request);
+}
+
+/* What commands have written. Any thread may use it. */
+IrisdOutputs *
+irisd_journal_get_outputs (IrisdJournal *self)
+{
+  return self->outputs;
 }
 
 /* Replaces the arguments that do not fit a list by one "…". */

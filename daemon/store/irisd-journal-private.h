@@ -5,6 +5,7 @@
 #pragma once
 
 #include "daemon/store/irisd-journal.h"
+#include "daemon/store/irisd-outputs.h"
 #include "daemon/store/irisd-reserve.h"
 
 G_BEGIN_DECLS
@@ -17,6 +18,17 @@ G_BEGIN_DECLS
 
 typedef STAILQ_HEAD (, _IrisdJournalRequest) IrisdJournalRequests;
 
+/* A change of a named record. The list has a reference, and the journal request another. */
+struct _IrisdRecordChange
+{
+  TAILQ_ENTRY (_IrisdRecordChange) next;
+  gboolean listed; /* for the journal's thread */
+  guint32 kind;
+  gboolean removes;
+  IrisdBlob name;
+  IrisdBlob body;
+};
+
 struct _IrisdJournal
 {
   IrisdMailbox mailbox;
@@ -27,12 +39,21 @@ struct _IrisdJournal
   _Atomic guint64 n_damaged;
   _Atomic gboolean stopping;
   char *_Atomic reason; /* why it is not ready; set before the health is */
+  IrisdJournalCounters counters;
 
   IrisdStore *store;
+  IrisdOutputs *outputs;
   const IrisdLimits *limits;
   IrisdFindRunFunc find_run; /* NULL, or what tells which items ran when irisd crashed */
   gpointer find_run_data;
   GThread *thread;
+
+  /* A backup, the journal's until the thread that verifies it has it. */
+  IrisdStoreCopy *copy; /* while it is copied */
+  IrisdJournalRequest *backup;
+  GThread *backup_thread;
+  _Atomic gboolean backing_up;
+
   IrisdReserve reserve;
   IrisdPersistentTable table;
   guint n_counted;      /* its items that n_taken counts */
@@ -42,12 +63,17 @@ struct _IrisdJournal
   /* The next transaction. */
   STAILQ_HEAD (, _IrisdPersistentItem) dirty;
   guint n_dirty;
+  TAILQ_HEAD (_IrisdRecordChanges, _IrisdRecordChange) changes; /* of named records, in order */
+  guint n_changes;
+  guint64 n_rows;                  /* rows of the one in progress */
+  guint64 n_bytes;                 /* their bytes */
   IrisdJournalRequests attendants; /* answered after it */
   gint64 commit_by_us;             /* 0: no commit is due */
   gint64 commit_us;                /* the time that a transaction has taken lately */
   gint64 retry_us;                 /* next attempt after a full disk */
   gint64 idle_us; /* when the store's log is emptied unless a commit comes first; 0: it is empty */
   gint64 sweep_us;
+  gint64 measured_us; /* when the sizes of its files were last read */
 
   /* Reads that failed and may be tried again, since the last log line about them. */
   guint n_unreadable;
@@ -62,6 +88,7 @@ gboolean irisd_journal_has_room (IrisdJournal *self);
 void irisd_journal_make_room (IrisdJournal *self);
 void irisd_journal_commit_for (IrisdJournal *self, gint64 since_us);
 void irisd_journal_mark_dirty (IrisdJournal *self, IrisdPersistentItem *persistent);
+const char *irisd_journal_explain (const IrisdJournalRequest *request);
 void irisd_journal_attend (IrisdJournal *self, IrisdJournalRequest *request);
 void irisd_journal_discard (IrisdJournal *self, IrisdPersistentItem *persistent);
 IrisdPersistentItem *irisd_journal_look_up (IrisdJournal *self, guint64 item, gint64 view);
@@ -75,11 +102,29 @@ void irisd_journal_ask (IrisdJournal *self, IrisdJournalRequest *request);
 void irisd_journal_list (IrisdJournal *self, IrisdJournalRequest *request);
 void irisd_journal_reload (IrisdJournal *self, IrisdJournalRequest *request);
 
+/* irisd-journal-records.c */
+void irisd_journal_add_change (IrisdJournal *self, IrisdRecordChange *change);
+void irisd_journal_drop_submissions (IrisdJournal *self);
+void irisd_journal_list_change (IrisdJournal *self, IrisdJournalRequest *request);
+void irisd_journal_drop_change (IrisdJournal *self, IrisdJournalRequest *request);
+void irisd_journal_clear_changes (IrisdJournal *self);
+IrisdStoreOutcome irisd_journal_write_changes (IrisdJournal *self, GError **error);
+
+/* irisd-journal-submissions.c */
+void irisd_journal_keep_submission (IrisdJournal *self, IrisdPersistentItem *persistent);
+void irisd_journal_tell_submission (IrisdJournal *self, IrisdJournalRequest *request);
+
+/* irisd-journal-backup.c */
+void irisd_journal_begin_backup (IrisdJournal *self, IrisdJournalRequest *request);
+gboolean irisd_journal_go_on_with_backup (IrisdJournal *self, gboolean stopping);
+void irisd_journal_join_backup (IrisdJournal *self);
+
 /* irisd-journal-commit.c */
 void irisd_journal_apply_end (IrisdJournal *self, IrisdPersistentItem *persistent, guint32 state);
 void irisd_journal_settle (IrisdJournal *self, IrisdJournalRequest *request);
 void irisd_journal_commit (IrisdJournal *self);
 void irisd_journal_empty_log (IrisdJournal *self);
 void irisd_journal_try_reserve (IrisdJournal *self);
+void irisd_journal_measure (IrisdJournal *self, gint64 now);
 
 G_END_DECLS

@@ -20,6 +20,9 @@
 /* Items of one transaction; a sync costs the same for one as for all. */
 #define MOST_DIRTY 4096
 
+/* The folder of kept outputs, in the journal's. */
+#define OUTPUTS_NAME "output"
+
 /* Time between two looks at a full disk. */
 #define RESERVE_US G_USEC_PER_SEC
 
@@ -59,7 +62,8 @@ keep (IrisdJournal *self, IrisdJournalRequest *request)
       irisd_journal_release (self);
       request->duplicate = TRUE;
       request->item = same->item;
-      if (same->klass == IRIS_WIRE_CLASS_DURABLE && !same->written)
+      irisd_journal_list_change (self, request);
+      if (request->change != NULL || (same->klass == IRIS_WIRE_CLASS_DURABLE && !same->written))
         irisd_journal_attend (self, request);
       else
         irisd_journal_answer (self, request);
@@ -73,8 +77,8 @@ keep (IrisdJournal *self, IrisdJournalRequest *request)
                                 irisd_journal_get_reason (self)));
       return;
     }
-  /* The gateway has checked the limit for an item without a key. */
-  if (persistent->key_size > 0 && !irisd_journal_has_room (self))
+  /* The gateway has checked the limit for an item without a key of its own. */
+  if (irisd_persistent_item_has_own_key (persistent) && !irisd_journal_has_room (self))
     {
       refuse_keep (self, request,
                    g_error_new_literal (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BUSY, "persistent-items"));
@@ -87,6 +91,7 @@ keep (IrisdJournal *self, IrisdJournalRequest *request)
   irisd_journal_make_room (self);
   irisd_journal_count (self);
   irisd_journal_mark_dirty (self, persistent);
+  irisd_journal_list_change (self, request);
   if (persistent->klass == IRIS_WIRE_CLASS_DURABLE)
     irisd_journal_attend (self, request);
   else
@@ -166,7 +171,10 @@ end (IrisdJournal *self, IrisdJournalRequest *request)
       irisd_journal_answer (self, request);
       return;
     }
+  if (request->keeps || persistent->key_size > 0)
+    irisd_journal_keep_submission (self, persistent);
   persistent->attempts++;
+  irisd_persistent_item_set_reason (persistent, 0, NULL);
   persistent->ended_ms = irisd_unix_ms ();
   irisd_persistent_item_set_row (persistent, request->state, request->type,
                                  (IrisWireFrame){ request->header.data, request->header.size },
@@ -217,6 +225,24 @@ bury (IrisdJournal *self, IrisdJournalRequest *request)
   irisd_journal_settle (self, request);
 }
 
+/* Takes @request, RECORD. Answered when the change is on the disk; not if it has no home. */
+static void
+take_record (IrisdJournal *self, IrisdJournalRequest *request)
+{
+  IrisdJournalHealth health = irisd_journal_get_health (self);
+  if (health == IRISD_JOURNAL_FAILED || (health == IRISD_JOURNAL_FULL && !request->change->removes))
+    request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED, "%s: %s",
+                                  irisd_journal_explain (request), irisd_journal_get_reason (self));
+  else
+    irisd_journal_list_change (self, request);
+  if (request->home == NULL)
+    irisd_journal_request_free (request);
+  else if (request->error == NULL)
+    irisd_journal_attend (self, request);
+  else
+    irisd_journal_answer (self, request);
+}
+
 /* Takes @request, KICK, CANCEL or BURY_ITEM of one item, and answers with its state. */
 static void
 look_where (IrisdJournal *self, IrisdJournalRequest *request)
@@ -241,8 +267,43 @@ retry (IrisdJournal *self, IrisdJournalRequest *request)
   persistent->due_ms = request->due_ms;
   if (irisd_journal_get_health (self) != IRISD_JOURNAL_FAILED
       && irisd_journal_read_row (self, persistent, request))
-    write_again (self, persistent, request, IRIS_WIRE_STATE_QUEUED);
+    write_again (self, persistent, request,
+                 persistent->suspended ? IRIS_WIRE_STATE_SUSPENDED : IRIS_WIRE_STATE_QUEUED);
   irisd_journal_request_free (request);
+}
+
+/* Takes @request, REWRITE. Writes the item again in its new state and, if it was edited, with its
+ * new header; key and payload stay. Answered when it is on the disk, of a durable item. */
+static void
+rewrite (IrisdJournal *self, IrisdJournalRequest *request)
+{
+  IrisdPersistentItem *persistent = request->persistent;
+  IrisdBlob header = request->header;
+  request->header = (IrisdBlob){ 0 };
+  if (irisd_journal_get_health (self) == IRISD_JOURNAL_FAILED)
+    request->error = g_error_new (IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_JOURNAL_FAILED, "%s: %s",
+                                  irisd_journal_explain (request), irisd_journal_get_reason (self));
+  else if (irisd_journal_read_row (self, persistent, request))
+    {
+      if (header.data != NULL)
+        {
+          g_free (request->header.data);
+          request->header = header;
+          header.data = NULL;
+          persistent->due_ms = request->due_ms;
+          if (request->keeps)
+            persistent->keep_ms = request->keep_ms;
+        }
+      else
+        irisd_persistent_item_set_reason (persistent, 0, request->reason);
+      persistent->suspended = request->state == IRIS_WIRE_STATE_SUSPENDED;
+      write_again (self, persistent, request, request->state);
+    }
+  g_free (header.data);
+  if (request->error == NULL && persistent->klass == IRIS_WIRE_CLASS_DURABLE)
+    irisd_journal_attend (self, request);
+  else
+    irisd_journal_answer (self, request);
 }
 
 /* Sends a buried item to the requesting gateway, to be run. */
@@ -261,9 +322,11 @@ unearth (IrisdJournal *self, IrisdPersistentItem *persistent, IrisdJournalReques
       return FALSE;
     }
   persistent->attempts = persistent->crashes = 0;
+  persistent->suspended = FALSE;
   persistent->due_ms = 0;
   irisd_persistent_item_set_reason (persistent, 0, NULL);
   irisd_persistent_item_advance (persistent, IRISD_EVENT_KICK);
+  irisd_count (&self->counters.buried, -1);
   write_again (self, persistent, request, IRIS_WIRE_STATE_QUEUED);
   irisd_journal_answer (self, request);
   return TRUE;
@@ -324,12 +387,14 @@ cancel_buried (IrisdJournal *self, IrisdJournalRequest *request)
       look_where (self, request);
       return;
     }
+  irisd_journal_keep_submission (self, persistent);
   persistent->ended_ms = irisd_unix_ms ();
   irisd_persistent_item_set_reason (persistent, 0, NULL);
   irisd_persistent_item_set_row (persistent, IRIS_WIRE_STATE_CANCELLED, request->type,
                                  (IrisWireFrame){ request->header.data, request->header.size },
                                  (IrisWireFrame){ 0 });
   irisd_persistent_item_advance (persistent, IRISD_EVENT_WRITE_END);
+  irisd_count (&self->counters.buried, -1);
   irisd_journal_apply_end (self, persistent, IRIS_WIRE_STATE_CANCELLED);
   irisd_journal_wake_waits (self, persistent);
   if (irisd_journal_get_health (self) != IRISD_JOURNAL_FAILED)
@@ -341,12 +406,11 @@ cancel_buried (IrisdJournal *self, IrisdJournalRequest *request)
     irisd_journal_answer (self, request);
 }
 
-/* With a key, the end stays, so that a second submission finds it. */
 static void
 forget_one (IrisdJournal *self, guint64 item)
 {
   IrisdPersistentItem *persistent = irisd_persistent_table_lookup (&self->table, item);
-  if (persistent != NULL && persistent->key_size == 0
+  if (persistent != NULL && !irisd_persistent_item_has_own_key (persistent)
       && irisd_persistent_item_has_ended (persistent))
     irisd_journal_discard (self, persistent);
 }
@@ -378,6 +442,9 @@ handle (IrisdJournal *self, IrisdJournalRequest *request)
     case IRISD_JOURNAL_REQUEST_END:
       end (self, request);
       break;
+    case IRISD_JOURNAL_REQUEST_REWRITE:
+      rewrite (self, request);
+      break;
     case IRISD_JOURNAL_REQUEST_RETRY:
       retry (self, request);
       break;
@@ -397,10 +464,20 @@ handle (IrisdJournal *self, IrisdJournalRequest *request)
       cancel_buried (self, request);
       break;
     case IRISD_JOURNAL_REQUEST_BURY_ITEM:
+    case IRISD_JOURNAL_REQUEST_LOOK:
       look_where (self, request);
+      break;
+    case IRISD_JOURNAL_REQUEST_SUBMISSION:
+      irisd_journal_tell_submission (self, request);
       break;
     case IRISD_JOURNAL_REQUEST_RELOAD:
       irisd_journal_reload (self, request);
+      break;
+    case IRISD_JOURNAL_REQUEST_RECORD:
+      take_record (self, request);
+      break;
+    case IRISD_JOURNAL_REQUEST_BACKUP:
+      irisd_journal_begin_backup (self, request);
       break;
     default:
       irisd_journal_ask (self, request);
@@ -432,7 +509,8 @@ is_due (IrisdJournal *self, gint64 now)
     return FALSE;
   if (self->retry_us != 0)
     return now >= self->retry_us;
-  return self->commit_by_us != 0 && (now >= self->commit_by_us || self->n_dirty >= MOST_DIRTY);
+  return self->commit_by_us != 0
+         && (now >= self->commit_by_us || self->n_dirty + self->n_changes >= MOST_DIRTY);
 }
 
 static gint64
@@ -478,7 +556,7 @@ take_messages (IrisdJournal *self)
     {
       IrisdMessage *next = message->next;
       handle (self, irisd_journal_request_from_message (message));
-      if (self->n_dirty >= MOST_DIRTY && is_due (self, g_get_monotonic_time ()))
+      if (self->n_dirty + self->n_changes >= MOST_DIRTY && is_due (self, g_get_monotonic_time ()))
         irisd_journal_commit (self);
       message = next;
     }
@@ -493,6 +571,7 @@ run_thread (gpointer data)
     {
       gboolean stopping = atomic_load_explicit (&self->stopping, memory_order_acquire);
       gboolean any = take_messages (self);
+      any |= irisd_journal_go_on_with_backup (self, stopping);
       gint64 now = g_get_monotonic_time ();
       irisd_journal_end_overdue_waits (self, now);
       sweep (self, now);
@@ -519,10 +598,13 @@ irisd_journal_new (const char *dir, IrisdStore *store, const IrisdLimits *limits
   self->limits = limits;
   STAILQ_INIT (&self->dirty);
   STAILQ_INIT (&self->attendants);
+  TAILQ_INIT (&self->changes);
   irisd_persistent_table_init (&self->table);
   self->deadlines = g_sequence_new (NULL);
   irisd_reserve_init (&self->reserve, dir, limits->journal_reserve);
-  if (irisd_mailbox_init (&self->mailbox, error))
+  g_autofree char *outputs = g_build_filename (dir, OUTPUTS_NAME, NULL);
+  self->outputs = irisd_outputs_new (outputs, limits->total_output, error);
+  if (self->outputs != NULL && irisd_mailbox_init (&self->mailbox, error))
     return self;
   irisd_journal_free (self);
   return NULL;
@@ -532,6 +614,7 @@ void
 irisd_journal_start (IrisdJournal *self)
 {
   irisd_journal_try_reserve (self);
+  irisd_journal_measure (self, g_get_monotonic_time ());
   self->idle_us = g_get_monotonic_time () + IRISD_JOURNAL_IDLE_US;
   self->sweep_us = self->table.n_ended > 0 ? 1 : 0;
   self->thread = g_thread_new ("irisd-journal", run_thread, self);
@@ -546,7 +629,9 @@ irisd_journal_stop (IrisdJournal *self)
   atomic_store_explicit (&self->stopping, TRUE, memory_order_release);
   irisd_mailbox_wake (&self->mailbox);
   g_thread_join (g_steal_pointer (&self->thread));
-  if (self->n_dirty > 0 && irisd_journal_get_health (self) != IRISD_JOURNAL_FAILED)
+  irisd_journal_join_backup (self);
+  if (self->n_dirty + self->n_changes > 0
+      && irisd_journal_get_health (self) != IRISD_JOURNAL_FAILED)
     irisd_journal_commit (self);
 }
 
@@ -582,10 +667,12 @@ irisd_journal_free (IrisdJournal *self)
   if (self == NULL)
     return;
   free_waits (self);
+  irisd_journal_clear_changes (self);
   irisd_persistent_table_clear (&self->table);
   g_sequence_free (self->deadlines);
   irisd_reserve_clear (&self->reserve);
   irisd_mailbox_clear (&self->mailbox);
+  irisd_outputs_free (self->outputs);
   irisd_store_close (self->store);
   g_aligned_free (self);
 }

@@ -48,6 +48,7 @@ irisd_persistent_item_new (const IrisdRecord *record, const IrisdPersistentItem 
                                         : irisd_persistent_item_has_ended (self)
                                             ? IRISD_ITEM_RELEASED
                                             : IRISD_ITEM_STORED);
+  self->suspended = record->state == IRIS_WIRE_STATE_SUSPENDED;
   self->attempts = record->attempts;
   self->crashes = record->crashes;
   self->home = record->home;
@@ -199,11 +200,20 @@ irisd_persistent_item_set_reason (IrisdPersistentItem *self, guint32 code, const
   self->code = (guint16) code;
 }
 
+/* Whether its end stays after an acknowledgement, so that a second submission finds it. */
+gboolean
+irisd_persistent_item_has_own_key (const IrisdPersistentItem *self)
+{
+  return self->key_size > 0 && self->key[0] != IRISD_SESSION_MARK;
+}
+
 /* Keys are bytes; lists show text. */
 static char *
 key_as_text (IrisdPersistentItem *self)
 {
-  return self->key_size > 0 ? g_utf8_make_valid (self->key, (gssize) self->key_size) : NULL;
+  return irisd_persistent_item_has_own_key (self)
+             ? g_utf8_make_valid (self->key, (gssize) self->key_size)
+             : NULL;
 }
 
 /* Fills @out with memory of g_malloc(). */
@@ -223,7 +233,7 @@ irisd_persistent_item_describe (IrisdPersistentItem *self, IrisWirePersistentIte
     .expires_ms = irisd_persistent_item_get_expiry (self),
     .code = self->code,
     .message = g_strdup (self->reason),
-    .owner = (guint32) self->owner,
+    .owner = irisd_owner_is_key (self->owner) ? (guint64) self->owner : (guint32) self->owner,
     .due_ms = self->due_ms,
     .started_ms = atomic_load_explicit (&self->started_ms, memory_order_relaxed),
     .place = self->home >= 0 ? (guint32) self->home : IRIS_WIRE_NO_PLACE,
@@ -353,6 +363,7 @@ irisd_persistent_table_remove (IrisdPersistentTable *self, IrisdPersistentItem *
   TAILQ_REMOVE (&own->items, persistent, in_own);
   self->n_items--;
   self->n_ended -= irisd_persistent_item_has_ended (persistent);
+  self->n_failed -= irisd_persistent_item_get_state (persistent) == IRIS_WIRE_STATE_FAILED;
   if (irisd_persistent_item_get_state (persistent) != IRIS_WIRE_STATE_CANCELLED)
     return;
   TAILQ_REMOVE (&self->cancelled, persistent, in_queue);
@@ -364,6 +375,7 @@ void
 irisd_persistent_table_note_end (IrisdPersistentTable *self, IrisdPersistentItem *persistent)
 {
   self->n_ended++;
+  self->n_failed += irisd_persistent_item_get_state (persistent) == IRIS_WIRE_STATE_FAILED;
   if (irisd_persistent_item_get_state (persistent) != IRIS_WIRE_STATE_CANCELLED)
     return;
   TAILQ_INSERT_TAIL (&self->cancelled, persistent, in_queue);

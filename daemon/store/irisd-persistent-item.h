@@ -5,6 +5,7 @@
 #pragma once
 
 #include "daemon/base/irisd-timers.h"
+#include "daemon/config/irisd-keys.h"
 #include "daemon/config/irisd-policy.h"
 #include "daemon/base/irisd-item-state.h"
 #include "daemon/store/irisd-row-batch.h"
@@ -13,6 +14,10 @@
 #include <sys/queue.h>
 
 G_BEGIN_DECLS
+
+/* How the key begins that an item has of its session; a key of the protocol has no zero byte. Such
+ * an item goes when its end is acknowledged, as one without a key does. */
+#define IRISD_SESSION_MARK '\0'
 
 typedef struct _IrisdSpilledFlow IrisdSpilledFlow;
 typedef struct _IrisdPeer IrisdPeer;
@@ -32,12 +37,15 @@ struct _IrisdPersistentItem
   guint16 code; /* an IrisWireError if it is buried */
   guint16 key_size;
   guint8 klass;
-  guint8 written : 1;   /* the store has a row of it */
-  guint8 dirty : 1;     /* what the store has is not the latest */
-  guint8 forgotten : 1; /* only waits until its row is gone as well */
+  guint8 written : 1;        /* the store has a row of it */
+  guint8 dirty : 1;          /* what the store has is not the latest */
+  guint8 has_submission : 1; /* the store has or gets a record of it as it was submitted */
+  guint8 forgotten : 1;      /* only waits until its row is gone as well */
   _Atomic guint8 state; /* an IrisWireState; behind what is read together, because workers set it */
   guint8 in_flow;       /* the gateway's, see below; here for the same reason */
+  guint8 suspended;     /* as written; a gateway reads it when it restores the item */
   IrisdItemWord resting; /* its state without a job; `stored` with one */
+  _Atomic guint16 queue; /* the index of the queue that it names, 0 for none; a gateway writes */
   guint64 accepted_ms;
   guint64 ended_ms;
   guint64 keep_ms;
@@ -82,6 +90,7 @@ typedef struct
 {
   guint n_items;     /* items in it */
   guint n_ended;     /* of which have ended */
+  guint n_failed;    /* of which failed */
   guint n_cancelled; /* of which were cancelled */
   IrisdPersistentItems all;
 
@@ -96,6 +105,7 @@ IrisdPersistentItem *
 irisd_persistent_item_new (const IrisdRecord *record, const IrisdPersistentItem *like);
 void irisd_persistent_item_free (IrisdPersistentItem *self);
 gboolean irisd_persistent_item_has_ended (IrisdPersistentItem *self);
+gboolean irisd_persistent_item_has_own_key (const IrisdPersistentItem *self);
 int irisd_persistent_item_get_state (IrisdPersistentItem *self);
 void irisd_persistent_item_set_state (IrisdPersistentItem *self, IrisWireState state);
 gboolean irisd_persistent_item_advance (IrisdPersistentItem *self, IrisdItemEvent event);

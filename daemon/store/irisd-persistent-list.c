@@ -57,6 +57,8 @@ matches (const IrisdPersistentFilter *self, IrisdPersistentItem *persistent)
   return (self->states == 0
           || (self->states >> irisd_persistent_item_get_state (persistent) & 1) != 0)
          && (self->klass == 0 || persistent->klass == self->klass)
+         && (self->queue == 0
+             || atomic_load_explicit (&persistent->queue, memory_order_relaxed) == self->queue)
          && persistent->accepted_ms >= self->since_ms
          && (self->until_ms == 0 || persistent->accepted_ms < self->until_ms)
          && (self->service == NULL || strcmp (persistent->service, self->service) == 0)

@@ -22,6 +22,7 @@ typedef struct
   guint64 after;       /* only items after that number; 0: all */
   guint32 states;      /* bit N: those in state N; 0: in any state */
   guint32 klass;       /* only those of that class; 0: of all */
+  guint queue;         /* only those that name the queue of that index; 0: any */
   char *service;       /* NULL, or only those of that service */
   IrisdBlob prefix;    /* how their keys begin */
   guint64 since_ms;    /* accepted at that Unix time or later */

@@ -154,3 +154,17 @@ irisd_row_checksum (const IrisdRow *row)
     crc = crc32_z (crc, row->body, row->body_size);
   return (guint32) crc;
 }
+
+guint32
+irisd_named_record_checksum (const IrisdNamedRecord *record)
+{
+  const guint64 fixed[] = { GUINT64_TO_LE ((guint64) record->kind),
+                            GUINT64_TO_LE ((guint64) record->name_size),
+                            GUINT64_TO_LE ((guint64) record->body_size) };
+  uLong crc = crc32_z (0, (const Bytef *) fixed, sizeof fixed);
+  if (record->name_size > 0)
+    crc = crc32_z (crc, record->name, record->name_size);
+  if (record->body_size > 0)
+    crc = crc32_z (crc, record->body, record->body_size);
+  return (guint32) crc;
+}

@@ -30,6 +30,7 @@ is_sensible (const IrisdRecord *record)
          && (ended ? record->type == IRIS_WIRE_RESULT || record->type == IRIS_WIRE_ERROR_REPLY
                    : record->type == IRIS_WIRE_SUBMIT
                          && (record->state == IRIS_WIRE_STATE_QUEUED
+                             || record->state == IRIS_WIRE_STATE_SUSPENDED
                              || record->state == IRIS_WIRE_STATE_BURIED));
 }
 
@@ -67,8 +68,9 @@ count_crash (Recovery *recovery, IrisdRecord *record, IrisdPersistentItem *persi
       irisd_persistent_item_set_reason (persistent, IRIS_WIRE_ERROR_SERVICE_FAILED, reason);
       record->state = IRIS_WIRE_STATE_BURIED;
       irisd_persistent_item_advance (persistent, IRISD_EVENT_BURY);
-      irisd_log (IRISD_LOG_ERROR, "item %" G_GUINT64_FORMAT " (%s) is buried: %s", record->item,
-                 persistent->service, reason);
+      const IrisdLogSubject subject = { .item = record->item, .service = persistent->service };
+      irisd_log_about (&subject, IRISD_LOG_ERROR, "item %" G_GUINT64_FORMAT " (%s) is buried: %s",
+                       record->item, persistent->service, reason);
     }
   irisd_persistent_item_set_row (persistent, record->state, record->type, record->header,
                                  record->body);
@@ -95,7 +97,10 @@ take_row (const IrisdRow *row, gpointer user_data)
     return;
   count_crash (recovery, &record, persistent);
   if (record.state == IRIS_WIRE_STATE_BURIED)
-    recovery->n_buried++;
+    {
+      recovery->n_buried++;
+      irisd_count (&self->counters.buried, 1);
+    }
   else
     recovery->n_again++;
   recovery->run_again (&record, persistent, recovery->user_data);
@@ -128,6 +133,13 @@ irisd_journal_blame (IrisdJournal *self, IrisdFindRunFunc find_run, gpointer use
   self->find_run_data = user_data;
 }
 
+static gboolean
+is_in_table (guint64 item, gpointer user_data)
+{
+  IrisdJournal *self = user_data;
+  return irisd_persistent_table_lookup (&self->table, item) != NULL;
+}
+
 /* Reads the store and calls @run_again for each item that has not ended. Returns whether it could
  * be read; a damaged one can. */
 gboolean
@@ -144,6 +156,7 @@ irisd_journal_recover (IrisdJournal *self,
   atomic_store_explicit (&self->n_damaged, irisd_store_count_lost (&damage) + recovery.n_unreadable,
                          memory_order_relaxed);
   report (self, &recovery, &damage);
+  irisd_outputs_retain (self->outputs, is_in_table, self);
   if (self->n_dirty > 0)
     irisd_journal_commit (self);
   return TRUE;

@@ -39,6 +39,14 @@ typedef enum
 
 typedef struct _IrisdStore IrisdStore;
 
+/* How much room a store takes, in bytes. */
+typedef struct
+{
+  guint64 file; /* its database */
+  guint64 log;  /* what was written last, and is not in the database yet */
+  guint64 free; /* what the disk has left */
+} IrisdStoreSize;
+
 /* A row that is there; it is valid until the function returns. */
 typedef void (*IrisdRowFunc) (const IrisdRow *row, gpointer user_data);
 
@@ -50,6 +58,7 @@ typedef struct
   guint64 missing_at_most; /* the same, at most; @expected if there is no better bound */
   guint64 only_missing;    /* the number of the only row that is missing; 0 if it is not known */
   guint64 returned;        /* rows that are there although they were removed, or may be */
+  guint64 records;         /* named records whose checksum does not fit */
   gboolean uncounted;   /* how many rows there should be is not known, so @missing is not either */
   guint64 transactions; /* transactions that were on the disk and are not there any more */
   guint64 rows;         /* rows whose checksum does not fit; they were set aside */
@@ -89,6 +98,42 @@ IrisdStoreOutcome irisd_store_put (IrisdStore *self, const IrisdRow *row, GError
 /* Removes a row; it need not be there. */
 IrisdStoreOutcome irisd_store_remove (IrisdStore *self, guint64 id, GError **error);
 
+/* What a named record is about. Numbers are not used again. */
+typedef enum
+{
+  IRISD_RECORD_SCHEDULE = 1,
+  IRISD_RECORD_QUEUE = 2,
+  IRISD_RECORD_SUBMISSION = 3, /* of an item that has ended */
+} IrisdRecordKind;
+
+/* A named record: data other than an item; borrowed. */
+typedef struct
+{
+  guint32 kind;       /* an IrisdRecordKind */
+  const guint8 *name; /* bytes; no other record of that kind has them */
+  gsize name_size;
+  const guint8 *body; /* bytes */
+  gsize body_size;
+} IrisdNamedRecord;
+
+/* A record that is there; it is valid until the function returns. */
+typedef void (*IrisdNamedRecordFunc) (const IrisdNamedRecord *record, gpointer user_data);
+
+/* irisd-sqlite-records.c. Puts and removals are part of a transaction. */
+IrisdStoreOutcome
+irisd_store_put_record (IrisdStore *self, const IrisdNamedRecord *record, GError **error);
+IrisdStoreOutcome
+irisd_store_remove_record (IrisdStore *self, const IrisdNamedRecord *record, GError **error);
+gboolean irisd_store_read_record (IrisdStore *self,
+                                  const IrisdNamedRecord *record,
+                                  IrisdNamedRecordFunc func,
+                                  gpointer user_data);
+IrisdStoreOutcome irisd_store_load_records (IrisdStore *self,
+                                            IrisdNamedRecordFunc func,
+                                            gpointer user_data,
+                                            guint64 *n_damaged,
+                                            GError **error);
+
 /* Checks that the disk has space for the rows of the transaction, and for copying them out of the
  * log. */
 IrisdStoreOutcome irisd_store_check_room (IrisdStore *self, GError **error);
@@ -96,14 +141,29 @@ IrisdStoreOutcome irisd_store_check_room (IrisdStore *self, GError **error);
 /* Housekeeping between transactions, which may take longer than one. */
 IrisdStoreOutcome irisd_store_tidy (IrisdStore *self, GError **error);
 
+/* Measures it; a size that cannot be read is 0. */
+void irisd_store_get_size (IrisdStore *self, IrisdStoreSize *size);
+
 /* Copies the log into the database and frees the log's space. */
 IrisdStoreOutcome irisd_store_empty_log (IrisdStore *self, GError **error);
 
 /* Frees space of removed rows in the file system, some of it at a time. */
 IrisdStoreOutcome irisd_store_shrink (IrisdStore *self, GError **error);
 
+/* A copy of a store in use, made in steps between transactions. */
+typedef struct _IrisdStoreCopy IrisdStoreCopy;
+
+IrisdStoreCopy *irisd_store_copy_begin (IrisdStore *store, const char *dir, GError **error);
+gboolean irisd_store_copy_step (IrisdStoreCopy *self, gboolean *done, GError **error);
+guint64 irisd_store_copy_get_n_rows (IrisdStoreCopy *self);
+void irisd_store_copy_free (IrisdStoreCopy *self);
+
+/* For a store that is not in use. */
+gboolean irisd_store_repair (const char *dir, char **kept, GError **error);
+
 /* irisd-record.c */
 guint32 irisd_row_checksum (const IrisdRow *row);
+guint32 irisd_named_record_checksum (const IrisdNamedRecord *record);
 
 /* irisd-sqlite-report.c */
 guint64 irisd_store_count_lost (const IrisdStoreDamage *damage);

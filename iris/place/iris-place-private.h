@@ -27,7 +27,8 @@ struct _IrisPlace
   char *memory_nodes;
   guint64 cache_size; /* bytes; 0: not known */
   guint n_cpus;
-  guint *order; /* the cpus in the order in which workers get one each */
+  guint *order;               /* the cpus in the order in which workers get one each */
+  guint units[IRIS_N_LEVELS]; /* the number of the unit of each level that it lies in */
 };
 
 void
@@ -35,5 +36,6 @@ iris_place_set_unit (IrisPlace *self, IrisTopology *topology, const IrisUnit *un
 void iris_place_set_virtual (IrisPlace *self);
 void iris_place_clear (IrisPlace *self);
 
+guint iris_place_get_unit (const IrisPlace *self, IrisLevel level);
 guint64 iris_place_measure_cache (hwloc_topology_t hwloc, hwloc_const_cpuset_t cpus);
 gboolean iris_place_get_cpu_set (const IrisPlace *self, cpu_set_t *set);

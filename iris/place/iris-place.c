@@ -45,6 +45,16 @@ iris_place_set_unit (IrisPlace *self, IrisTopology *topology, const IrisUnit *un
   self->memory_nodes = iris_cpu_list_format (self->nodeset);
   self->cache_size = iris_place_measure_cache (hwloc, self->cpuset);
   self->order = g_new (guint, hwloc_bitmap_weight (self->cpuset));
+  for (IrisLevel level = 0; level < IRIS_N_LEVELS; level++)
+    self->units[level] = iris_level_find (topology, level, self->cpuset);
+}
+
+/* The number of the unit of @level that the place lies in; IRIS_NO_UNIT if it lies in several, or
+ * is virtual. */
+guint
+iris_place_get_unit (const IrisPlace *self, IrisLevel level)
+{
+  return self->units[level];
 }
 
 /* Makes a new place one without hardware. */
@@ -54,6 +64,8 @@ iris_place_set_virtual (IrisPlace *self)
   self->name = g_strdup_printf ("virtual:%u", self->id);
   self->cpus = g_strdup ("");
   self->memory_nodes = g_strdup ("");
+  for (IrisLevel level = 0; level < IRIS_N_LEVELS; level++)
+    self->units[level] = IRIS_NO_UNIT;
 }
 
 void

@@ -19,7 +19,8 @@ import house
 
 # The folders of each tree from the bottom up; what lies in the tree itself is above them all. A folder that is not
 # in the list, as daemon/store/sqlite, is a part of the one that it lies in.
-ORDER = {'iris': house.LAYERS, 'daemon': house.DAEMON_LAYERS, 'clients/iris-client': house.CLIENT_LAYERS}
+ORDER = {'iris': house.LAYERS, 'daemon': house.DAEMON_LAYERS, 'clients/iris-client': house.CLIENT_LAYERS,
+         'clients/web': house.WEB_LAYERS}
 
 # Circles that are known: why each is there, and its files. What comes into one or leaves one is told.
 CIRCLES = {
@@ -45,6 +46,8 @@ CIRCLES = {
          'worker/iris-lease.c worker/iris-worker-process.c'),
     ],
     'daemon': [
+    ],
+    'clients/web': [
     ],
 }
 

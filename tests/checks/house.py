@@ -15,7 +15,7 @@ LAYERS = [
     'base', 'base/tsan', 'base/sync', 'base/memory',
     'queue/deque', 'queue/compare', 'queue', 'queue/stamped',
     'place/topology', 'place',
-    'sched/stats', 'sched/pool', 'sched/steal', 'sched/compare', 'sched', 'sched/schedulers', 'sched/parallel',
+    'sched/stats', 'sched/trace', 'sched/pool', 'sched/steal', 'sched/compare', 'sched', 'sched/schedulers', 'sched/parallel',
     'message', 'message/port', 'message/service',
     'task/lock', 'task/interval', 'task', 'task/progress',
     'wire/base', 'wire/message', 'wire/body', 'wire',
@@ -23,11 +23,13 @@ LAYERS = [
 # The same for daemon/, whose calls circles.py checks. What lies in daemon/ itself may include all.
 DAEMON_LAYERS = [
     'base', 'config', 'net', 'store',
-    'exec/attempts', 'exec', 'exec/command', 'exec/worker',
+    'exec/attempts', 'exec', 'exec/command', 'exec/worker', 'exec/schedule',
     'items', 'gateway',
 ]
 # And for libiris-client.
 CLIENT_LAYERS = ['base', 'answer', 'request', 'connection', 'worker']
+# And for irisd-web.
+WEB_LAYERS = ['base', 'state', 'export', 'http']
 # Where the public headers of libiris and libiris-client are.
 LIBRARY_FOLDERS = ('iris/', 'clients/iris-client/')
 MAX_FILE_LINES = 1000
@@ -166,8 +168,8 @@ def rule_layers_known(tree):
 
 
 def rule_daemon_layers(tree):
-    """a folder of daemon/ or of libiris-client includes only from itself and from those below it"""
-    for top, layers in (('daemon/', DAEMON_LAYERS), ('clients/iris-client/', CLIENT_LAYERS)):
+    """a folder of daemon/, of libiris-client or of irisd-web includes only from itself and from those below it"""
+    for top, layers in (('daemon/', DAEMON_LAYERS), ('clients/iris-client/', CLIENT_LAYERS), ('clients/web/', WEB_LAYERS)):
         def layer(path):
             folder = path[len(top):].rpartition('/')[0]
             if folder not in layers:

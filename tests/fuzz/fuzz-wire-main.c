@@ -22,6 +22,13 @@
 #endif
 #define LONGEST 4096
 
+/* Trace contexts, of this version and a later one, which are no frames. */
+static const char *const traceparents[] = {
+  "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+  "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00",
+  "cc-12345678901234567890123456789012-1234567890123456-01-what-the-future-brings",
+};
+
 static void
 append_frame (GByteArray *input, const char *hex)
 {
@@ -56,6 +63,14 @@ load_corpus (const char *path)
       g_byte_array_append (input, (const guint8 *) "", 1);
       for (guint j = 0; j < json_array_get_length (frames); j++)
         append_frame (input, json_array_get_string_element (frames, j));
+      g_ptr_array_add (corpus, input);
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (traceparents); i++)
+    {
+      GByteArray *input = g_byte_array_new ();
+      g_byte_array_append (input, (const guint8 *) "", 1);
+      g_byte_array_append (input, (const guint8 *) traceparents[i],
+                           (guint) strlen (traceparents[i]));
       g_ptr_array_add (corpus, input);
     }
   return corpus;
@@ -114,7 +129,7 @@ run_case (GRand *rand, GPtrArray *corpus)
         skip += 2 + (gsize) input->data[skip] + ((gsize) input->data[skip + 1] << 8);
       skip = MIN (skip + 2, input->len);
       g_byte_array_remove_range (input, 0, (guint) skip - 1);
-      input->data[0] = (guint8) (2 | (g_rand_int (rand) & 13));
+      input->data[0] = (guint8) (2 | (g_rand_int (rand) & 0xfd));
     }
   for (gint n = g_rand_int_range (rand, 0, 6); n > 0; n--)
     mutate_once (rand, input, corpus);

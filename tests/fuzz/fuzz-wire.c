@@ -153,7 +153,7 @@ read_completions (IrisWireFrame body, const IrisWireLimits *limits)
 static void
 read_body (guint type, IrisWireFrame body, const IrisWireLimits *limits)
 {
-  if (type == IRIS_WIRE_BATCH)
+  if (type == IRIS_WIRE_BATCH || type == IRIS_WIRE_SCHEDULE)
     read_batch (body, limits);
   else if (type == IRIS_WIRE_COMPLETIONS)
     read_completions (body, limits);
@@ -161,6 +161,14 @@ read_body (guint type, IrisWireFrame body, const IrisWireLimits *limits)
     READ_RECORD (IrisWireMap, map, body, limits);
   else if (type == IRIS_WIRE_STATUS_REPLY)
     READ_RECORD (IrisWireStatus, status, body, limits);
+  else if (type == IRIS_WIRE_STATISTICS_REPLY)
+    READ_RECORD (IrisWireStatistics, statistics, body, limits);
+  else if (type == IRIS_WIRE_SPANS_REPLY)
+    READ_RECORD (IrisWireSpans, spans, body, limits);
+  else if (type == IRIS_WIRE_KEYS_REPLY)
+    READ_RECORD (IrisWireClientKeys, client_keys, body, limits);
+  else if (type == IRIS_WIRE_SCHEDULES_REPLY)
+    READ_RECORD (IrisWireSchedules, schedules, body, limits);
   else if (type == IRIS_WIRE_SERVICES_REPLY || type == IRIS_WIRE_READY)
     READ_RECORD (IrisWireServices, services, body, limits);
   else if (type == IRIS_WIRE_WORKERS_REPLY)
@@ -169,19 +177,35 @@ read_body (guint type, IrisWireFrame body, const IrisWireLimits *limits)
     READ_RECORD (IrisWirePersistentList, persistent_list, body, limits);
 }
 
+/* What is read as a trace context is written as version 00, and means the same then. */
+static void
+check_traceparent (const uint8_t *data, size_t size)
+{
+  IrisWireTraceparent once, twice;
+
+  if (!iris_wire_traceparent_parse ((const char *) data, size, &once))
+    return;
+  g_autofree char *text = iris_wire_traceparent_format (&once);
+  g_assert (iris_wire_traceparent_parse (text, strlen (text), &twice));
+  g_assert (memcmp (&once, &twice, sizeof once) == 0);
+}
+
 int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
-  static const guint8 bodies[] = { IRIS_WIRE_BATCH,         IRIS_WIRE_MAP_REPLY,
-                                   IRIS_WIRE_STATUS_REPLY,  IRIS_WIRE_SERVICES_REPLY,
-                                   IRIS_WIRE_WORKERS_REPLY, IRIS_WIRE_LIST_REPLY,
-                                   IRIS_WIRE_COMPLETIONS };
+  static const guint8 bodies[] = { IRIS_WIRE_BATCH,          IRIS_WIRE_MAP_REPLY,
+                                   IRIS_WIRE_STATUS_REPLY,   IRIS_WIRE_SERVICES_REPLY,
+                                   IRIS_WIRE_WORKERS_REPLY,  IRIS_WIRE_LIST_REPLY,
+                                   IRIS_WIRE_COMPLETIONS,    IRIS_WIRE_STATISTICS_REPLY,
+                                   IRIS_WIRE_SPANS_REPLY,    IRIS_WIRE_KEYS_REPLY,
+                                   IRIS_WIRE_SCHEDULES_REPLY };
   IrisWireFrame frames[MOST_FRAMES];
   IrisWireMessage message;
   g_autoptr (GError) error = NULL;
 
   if (size < 1)
     return 0;
+  check_traceparent (data + 1, size - 1);
   const IrisWireLimits *limits = (data[0] & 1) != 0 ? &tight : iris_wire_limits_default ();
   if ((data[0] & 2) != 0)
     {

@@ -59,7 +59,7 @@ def found(root, where):
     """All files; of a reference its first page and its book alone, its own test looks at the others."""
     files = {'/' + path.relative_to(root).as_posix() for path in root.rglob('*')
              if path.is_file() or path.is_symlink()}
-    references = where['datadir'] + '/doc/'
+    references = tuple(f'{where["datadir"]}/doc/{library}/' for library in ('libiris-1', 'libiris-client-1'))
     return {file for file in files
             if not file.startswith(references) or file.endswith(('/index.html', '.devhelp2'))}
 

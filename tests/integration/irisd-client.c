@@ -4,6 +4,7 @@
  */
 #include "irisd-fixture.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define MAX_CLIENTS 8192
@@ -21,15 +22,8 @@ get_context (void)
   return context;
 }
 
-Client *
-client_new (const char *endpoint)
-{
-  return client_new_named (endpoint, NULL);
-}
-
-/* With a routing id of its own choice, if it is not NULL. */
-Client *
-client_new_named (const char *endpoint, const char *route)
+static Client *
+make_client (const char *route)
 {
   Client *self = g_new0 (Client, 1);
   self->socket = zmq_socket (get_context (), ZMQ_DEALER);
@@ -40,11 +34,56 @@ client_new_named (const char *endpoint, const char *route)
   zmq_setsockopt (self->socket, ZMQ_SNDTIMEO, &give_up, sizeof give_up);
   if (route != NULL)
     zmq_setsockopt (self->socket, ZMQ_ROUTING_ID, route, strlen (route));
-  ck_assert_int_eq (zmq_connect (self->socket, endpoint), 0);
   iris_wire_encoder_init (&self->encoder, NULL);
   self->completions = g_byte_array_new ();
   for (guint i = 0; i < IRIS_WIRE_N_FRAMES; i++)
     zmq_msg_init (&self->frames[i]);
+  return self;
+}
+
+Client *
+client_new (const char *endpoint)
+{
+  return client_new_named (endpoint, NULL);
+}
+
+void
+key_pair_new (KeyPair *self)
+{
+  ck_assert_int_eq (zmq_curve_keypair (self->public_key, self->secret), 0);
+}
+
+/* Writes a key file: with the secret, or, if there is @more, what irisd has of a client's key. */
+void
+key_pair_write (const KeyPair *self, const char *path, const char *more, guint mode)
+{
+  g_autofree char *text = more != NULL
+                              ? g_strdup_printf ("[key]\npublic=%s\n%s", self->public_key, more)
+                              : g_strdup_printf ("[key]\npublic=%s\nsecret=%s\n", self->public_key,
+                                                 self->secret);
+  ck_assert (
+      g_file_set_contents_full (path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, (int) mode, NULL));
+  ck_assert_int_eq (chmod (path, mode), 0);
+}
+
+/* @server is irisd's public key. */
+Client *
+client_new_with_key (const char *endpoint, const KeyPair *own, const char *server)
+{
+  Client *self = make_client (NULL);
+  zmq_setsockopt (self->socket, ZMQ_CURVE_SERVERKEY, server, 41);
+  zmq_setsockopt (self->socket, ZMQ_CURVE_PUBLICKEY, own->public_key, 41);
+  zmq_setsockopt (self->socket, ZMQ_CURVE_SECRETKEY, own->secret, 41);
+  ck_assert_int_eq (zmq_connect (self->socket, endpoint), 0);
+  return self;
+}
+
+/* With a routing id of its own choice, if it is not NULL. */
+Client *
+client_new_named (const char *endpoint, const char *route)
+{
+  Client *self = make_client (route);
+  ck_assert_int_eq (zmq_connect (self->socket, endpoint), 0);
   return self;
 }
 

@@ -119,6 +119,17 @@ void message_set_id (IrisWireMessage *message, guint64 id);
 gboolean message_body_is (const IrisWireMessage *message, const char *text);
 IrisWireStatus *client_get_status (Client *self);
 
+/* A key pair of CURVE, in Z85. */
+typedef struct
+{
+  char public_key[41];
+  char secret[41];
+} KeyPair;
+
+void key_pair_new (KeyPair *self);
+void key_pair_write (const KeyPair *self, const char *path, const char *more, guint mode);
+Client *client_new_with_key (const char *endpoint, const KeyPair *own, const char *server);
+
 #define assert_error(reply, wanted)                                                          \
   do                                                                                         \
     {                                                                                        \

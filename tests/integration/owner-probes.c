@@ -114,6 +114,43 @@ probe_status (Scene *scene)
 }
 
 static char
+probe_statistics (Scene *scene)
+{
+  return take_plain (scene->caller, IRIS_WIRE_STATISTICS, IRIS_WIRE_STATISTICS_REPLY);
+}
+
+static char
+probe_trace (Scene *scene)
+{
+  IrisWireMessage request;
+  client_init_message (scene->caller, &request, IRIS_WIRE_TRACE);
+  iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_WAIT_MS, 1);
+  client_send (scene->caller, &request);
+  const IrisWireMessage *reply = client_receive (scene->caller);
+  if (reply->type == IRIS_WIRE_ERROR_REPLY)
+    {
+      assert_error (reply, IRIS_WIRE_ERROR_NOT_PERMITTED);
+      return REFUSED;
+    }
+  while (!reply->ends)
+    reply = client_receive_type (scene->caller, IRIS_WIRE_TRACE_REPLY);
+  return REACHED;
+}
+
+static char
+probe_spans (Scene *scene)
+{
+  IrisWireMessage request;
+  client_init_message (scene->caller, &request, IRIS_WIRE_SPANS);
+  client_send (scene->caller, &request);
+  const IrisWireMessage *reply = client_receive (scene->caller);
+  if (reply->type == IRIS_WIRE_SPANS_REPLY)
+    return REACHED;
+  assert_error (reply, IRIS_WIRE_ERROR_NOT_PERMITTED);
+  return REFUSED;
+}
+
+static char
 probe_bye (Scene *scene)
 {
   guint64 item = submit_waiting (scene->client, NULL);
@@ -322,6 +359,96 @@ probe_show (Scene *scene)
   return judge (scene, send_show, submit_waiting (scene->client, NULL));
 }
 
+static void
+send_follow (Client *client, guint64 item)
+{
+  persistent_ask (client, IRIS_WIRE_FOLLOW, item);
+}
+
+static char
+probe_follow (Scene *scene)
+{
+  return judge (scene, send_follow, submit_ended (scene->client));
+}
+
+/* As operators may, it could be made. */
+static char
+probe_backup (Scene *scene)
+{
+  static guint n;
+  IrisWireMessage request;
+  g_autofree char *path = g_strdup_printf ("%s.backup-%u", scene->irisd->dir, ++n);
+  client_init_message (scene->caller, &request, IRIS_WIRE_BACKUP);
+  iris_wire_message_set_string (&request, IRIS_WIRE_KEY_PATH, path, -1);
+  client_send (scene->caller, &request);
+  const IrisWireMessage *reply = client_receive (scene->caller);
+  if (reply->type == IRIS_WIRE_CHANGED)
+    return REACHED;
+  assert_error (reply, IRIS_WIRE_ERROR_NOT_PERMITTED);
+  return REFUSED;
+}
+
+static void
+init_schedule (Client *client, IrisWireMessage *request, IrisWireType type, guint64 number)
+{
+  static char name[64];
+  g_snprintf (name, sizeof name, "schedule-%" G_GUINT64_FORMAT, number);
+  client_init_message (client, request, type);
+  iris_wire_message_set_string (request, IRIS_WIRE_KEY_SCHEDULE, name, -1);
+}
+
+/* A schedule that is due in an hour. */
+static guint64
+make_schedule (Client *client)
+{
+  static guint64 n = 1000;
+  IrisWireBatchBuilder builder;
+  IrisWireMessage item, request;
+  persistent_fill (client, &item, "echo", "secret", IRIS_WIRE_CLASS_DURABLE);
+  iris_wire_batch_builder_init (&builder, NULL);
+  ck_assert (iris_wire_batch_builder_add (&builder, &item, NULL));
+  IrisWireFrame body = iris_wire_batch_builder_get_body (&builder);
+  init_schedule (client, &request, IRIS_WIRE_SCHEDULE, ++n);
+  iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_EVERY_MS, 3600 * 1000);
+  iris_wire_message_set_body (&request, body.data, body.size);
+  client_send (client, &request);
+  client_receive_type (client, IRIS_WIRE_CHANGED);
+  iris_wire_batch_builder_clear (&builder);
+  return n;
+}
+
+static void
+send_remove_schedule (Client *client, guint64 number)
+{
+  IrisWireMessage request;
+  init_schedule (client, &request, IRIS_WIRE_SCHEDULE, number);
+  iris_wire_message_set_boolean (&request, IRIS_WIRE_KEY_REMOVE, TRUE);
+  client_send (client, &request);
+}
+
+static char
+probe_schedule (Scene *scene)
+{
+  return judge (scene, send_remove_schedule, make_schedule (scene->client));
+}
+
+static char
+probe_schedules (Scene *scene)
+{
+  IrisWireMessage request;
+  init_schedule (scene->caller, &request, IRIS_WIRE_SCHEDULES, make_schedule (scene->client));
+  client_send (scene->caller, &request);
+  const IrisWireMessage *reply = client_receive (scene->caller);
+  if (reply->type == IRIS_WIRE_ERROR_REPLY)
+    {
+      assert_error (reply, IRIS_WIRE_ERROR_NOT_PERMITTED);
+      return REFUSED;
+    }
+  g_autoptr (IrisWireSchedules) found = iris_wire_schedules_decode (reply->body, NULL, NULL);
+  ck_assert_ptr_nonnull (found);
+  return found->n_schedules > 0 ? REACHED : HIDDEN;
+}
+
 static char
 probe_list (Scene *scene)
 {
@@ -378,6 +505,73 @@ probe_kick (Scene *scene)
 }
 
 static void
+send_suspend (Client *client, guint64 item)
+{
+  persistent_ask (client, IRIS_WIRE_SUSPEND, item);
+}
+
+static char
+probe_suspend (Scene *scene)
+{
+  guint64 item = submit_waiting (scene->client, NULL);
+  char seen = judge (scene, send_suspend, item);
+  ck_assert_uint_eq (persistent_get_state (scene->client, item, 0),
+                     seen == REACHED ? IRIS_WIRE_STATE_SUSPENDED : IRIS_WIRE_STATE_DELAYED);
+  return seen;
+}
+
+static void
+send_resume (Client *client, guint64 item)
+{
+  persistent_ask (client, IRIS_WIRE_RESUME, item);
+}
+
+static char
+probe_resume (Scene *scene)
+{
+  guint64 item = submit_waiting (scene->client, NULL);
+  send_suspend (scene->client, item);
+  client_receive_type (scene->client, IRIS_WIRE_CHANGED);
+  char seen = judge (scene, send_resume, item);
+  ck_assert_uint_eq (persistent_get_state (scene->client, item, 0),
+                     seen == REACHED ? IRIS_WIRE_STATE_DELAYED : IRIS_WIRE_STATE_SUSPENDED);
+  return seen;
+}
+
+/* It is to run now. */
+static void
+send_edit (Client *client, guint64 item)
+{
+  IrisWireMessage request;
+  client_init_message (client, &request, IRIS_WIRE_EDIT);
+  iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_ITEM, item);
+  iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_DELAY_MS, 0);
+  client_send (client, &request);
+}
+
+static char
+probe_edit (Scene *scene)
+{
+  guint64 item = submit_waiting (scene->client, NULL);
+  char seen = judge (scene, send_edit, item);
+  ck_assert_uint_eq (persistent_get_state (scene->client, item, seen == REACHED ? GIVE_UP_MS : 0),
+                     seen == REACHED ? IRIS_WIRE_STATE_DONE : IRIS_WIRE_STATE_DELAYED);
+  return seen;
+}
+
+static void
+send_again (Client *client, guint64 item)
+{
+  persistent_ask (client, IRIS_WIRE_AGAIN, item);
+}
+
+static char
+probe_again (Scene *scene)
+{
+  return judge (scene, send_again, submit_waiting (scene->client, NULL));
+}
+
+static void
 send_bury (Client *client, guint64 item)
 {
   persistent_ask (client, IRIS_WIRE_BURY, item);
@@ -423,6 +617,22 @@ probe_drain (Scene *scene)
 }
 
 static char
+probe_queue (Scene *scene)
+{
+  IrisWireMessage request;
+  client_init_message (scene->caller, &request, IRIS_WIRE_QUEUE);
+  iris_wire_message_set_string (&request, IRIS_WIRE_KEY_QUEUE, "probed", -1);
+  client_send (scene->caller, &request);
+  return take_change (scene->caller);
+}
+
+static char
+probe_queues (Scene *scene)
+{
+  return take_plain (scene->caller, IRIS_WIRE_QUEUES, IRIS_WIRE_QUEUES_REPLY);
+}
+
+static char
 probe_set_workers (Scene *scene)
 {
   IrisWireMessage request;
@@ -431,6 +641,28 @@ probe_set_workers (Scene *scene)
   iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_WORKERS, 1);
   client_send (scene->caller, &request);
   return take_change (scene->caller);
+}
+
+static char
+probe_reload (Scene *scene)
+{
+  IrisWireMessage request;
+  client_init_message (scene->caller, &request, IRIS_WIRE_RELOAD);
+  client_send (scene->caller, &request);
+  return take_change (scene->caller);
+}
+
+static char
+probe_keys (Scene *scene)
+{
+  IrisWireMessage request;
+  client_init_message (scene->caller, &request, IRIS_WIRE_KEYS);
+  client_send (scene->caller, &request);
+  const IrisWireMessage *reply = client_receive (scene->caller);
+  if (reply->type == IRIS_WIRE_KEYS_REPLY)
+    return REACHED;
+  assert_error (reply, IRIS_WIRE_ERROR_NOT_PERMITTED);
+  return REFUSED;
 }
 
 /* An item of the owner waits for a worker process, and the caller is one. If the caller does not
@@ -541,6 +773,9 @@ const OwnerRow owner_rows[] = {
   { IRIS_WIRE_BYE, "BYE", probe_bye, "AAA A" },
   { IRIS_WIRE_MAP, "MAP", probe_map, "AAA A" },
   { IRIS_WIRE_STATUS, "STATUS", probe_status, "AAA A" },
+  { IRIS_WIRE_STATISTICS, "STATISTICS", probe_statistics, "AAA A" },
+  { IRIS_WIRE_TRACE, "TRACE", probe_trace, "RAR R" },
+  { IRIS_WIRE_SPANS, "SPANS", probe_spans, "RAR R" },
   { IRIS_WIRE_SERVICES, "SERVICES", probe_services, "AHH H" },
   { IRIS_WIRE_WORKERS, "WORKERS", probe_workers, "AAH H" },
   { IRIS_WIRE_SUBMIT, "SUBMIT", probe_submit, "AAH H" },
@@ -553,10 +788,22 @@ const OwnerRow owner_rows[] = {
   { IRIS_WIRE_FETCH, "FETCH", probe_fetch, "AAH R" },
   { IRIS_WIRE_SHOW, "SHOW", probe_show, "AAH R" },
   { IRIS_WIRE_LIST, "LIST", probe_list, "AAH R" },
+  { IRIS_WIRE_FOLLOW, "FOLLOW", probe_follow, "AAH R" },
+  { IRIS_WIRE_SCHEDULE, "SCHEDULE", probe_schedule, "AAH R" },
+  { IRIS_WIRE_SCHEDULES, "SCHEDULES", probe_schedules, "AAH R" },
+  { IRIS_WIRE_BACKUP, "BACKUP", probe_backup, "RAR R" },
   { IRIS_WIRE_KICK, "KICK", probe_kick, "AAH R" },
   { IRIS_WIRE_BURY, "BURY", probe_bury, "AAH R" },
+  { IRIS_WIRE_SUSPEND, "SUSPEND", probe_suspend, "AAH R" },
+  { IRIS_WIRE_RESUME, "RESUME", probe_resume, "AAH R" },
+  { IRIS_WIRE_EDIT, "EDIT", probe_edit, "AAH R" },
+  { IRIS_WIRE_AGAIN, "AGAIN", probe_again, "AAH R" },
   { IRIS_WIRE_DRAIN, "DRAIN", probe_drain, "RAR R" },
   { IRIS_WIRE_SET_WORKERS, "SET_WORKERS", probe_set_workers, "RAR R" },
+  { IRIS_WIRE_QUEUE, "QUEUE", probe_queue, "RAR R" },
+  { IRIS_WIRE_QUEUES, "QUEUES", probe_queues, "AAA A" },
+  { IRIS_WIRE_RELOAD, "RELOAD", probe_reload, "RAR R" },
+  { IRIS_WIRE_KEYS, "KEYS", probe_keys, "RAR R" },
   { IRIS_WIRE_READY, "READY", probe_ready, "AAH R" },
   { IRIS_WIRE_DONE, "DONE", probe_done, "HHH H" },
   { IRIS_WIRE_FAIL, "FAIL", probe_fail, "HHH H" },

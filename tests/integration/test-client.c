@@ -178,6 +178,48 @@ TEST (a_commands_output_comes_in_two_parts)
   outcome_clear (&outcome);
 }
 
+static void
+take_result (GObject *source, GAsyncResult *async, gpointer data)
+{
+  *(GAsyncResult **) data = g_object_ref (async);
+}
+
+static GAsyncResult *
+wait_for_result (GAsyncResult **result)
+{
+  while (*result == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  return *result;
+}
+
+TEST (an_item_of_a_trace_is_told_as_a_span)
+{
+  g_autoptr (IrisRequest) request = iris_request_new ("echo");
+  g_autoptr (GAsyncResult) result = NULL;
+  g_autoptr (GVariant) spans = NULL, span = NULL;
+  g_autoptr (GError) error = NULL;
+  Outcome outcome = { 0 };
+  const char *parent = NULL;
+  guint64 next = 0;
+
+  ck_assert (!iris_request_set_traceparent (request, "none", NULL));
+  ck_assert (!iris_request_set_traceparent (request, NULL, "a=b"));
+  ck_assert (iris_request_set_traceparent (
+      request, "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "a=b"));
+  iris_client_submit_async (client, request, NULL, ended, &outcome);
+  wait_for (&outcome);
+  ck_assert_ptr_null (outcome.error);
+  outcome_clear (&outcome);
+  iris_client_get_spans_async (client, 0, 10, NULL, take_result, &result);
+  spans = iris_client_get_spans_finish (client, wait_for_result (&result), &next, &error);
+  ck_assert_ptr_nonnull (spans);
+  ck_assert_uint_eq (g_variant_n_children (spans), 1);
+  ck_assert_uint_eq (next, 2);
+  span = g_variant_get_child_value (spans, 0);
+  ck_assert (g_variant_lookup (span, "parent", "&s", &parent));
+  ck_assert_str_eq (parent, "b7ad6b7169203331");
+}
+
 TEST (errors_have_the_protocols_codes)
 {
   g_autoptr (IrisRequest) request = iris_request_new ("sha256");
@@ -301,6 +343,189 @@ TEST (a_stopped_irisd_is_given_up_in_time)
   submit_text ("echo", "x", -1, FALSE, &outcome);
   expect_error (&outcome, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_TIMED_OUT);
   irisd_signal (irisd, SIGCONT);
+}
+
+typedef struct
+{
+  GString *text;
+  guint64 end;
+  gboolean freed;
+  gboolean done;
+  IrisClientItemState state;
+  GError *error;
+} Followed;
+
+static void
+take_output (gboolean is_error, guint64 offset, GBytes *bytes, gpointer data)
+{
+  Followed *followed = data;
+  gsize size;
+  const char *text = g_bytes_get_data (bytes, &size);
+
+  ck_assert_uint_eq (offset, followed->end);
+  followed->end += size;
+  g_string_append (followed->text, is_error ? "!" : "");
+  g_string_append_len (followed->text, text, (gssize) size);
+}
+
+static void
+note_freed (gpointer data)
+{
+  ((Followed *) data)->freed = TRUE;
+}
+
+static void
+follow_ended (GObject *source, GAsyncResult *async, gpointer data)
+{
+  Followed *followed = data;
+
+  iris_client_follow_finish (IRIS_CLIENT (source), async, &followed->state, &followed->error);
+  followed->done = TRUE;
+}
+
+static void
+follow (guint64 item, GCancellable *cancellable, Followed *followed)
+{
+  *followed = (Followed){ .text = g_string_new (NULL) };
+  iris_client_follow_async (client, item, 0, take_output, followed, note_freed, cancellable,
+                            follow_ended, followed);
+}
+
+static void
+expect_followed (Followed *followed, IrisClientItemState state, const char *text)
+{
+  while (!followed->done)
+    g_main_context_iteration (NULL, TRUE);
+  ck_assert_int_eq (followed->state, state);
+  ck_assert_str_eq (followed->text->str, text);
+  ck_assert (followed->freed);
+  g_string_free (followed->text, TRUE);
+}
+
+TEST (the_output_of_a_detached_command_is_followed)
+{
+  g_autofree char *dir = g_strdup (irisd->dir);
+  g_autofree char *journal = g_strdup_printf ("--journal=%s.journal", dir);
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (IrisRequest) request = iris_request_new ("command");
+  Followed first, left, missing;
+  Outcome outcome = { 0 };
+  guint64 item;
+
+  g_clear_object (&client);
+  irisd_signal (irisd, SIGKILL);
+  irisd_wait (irisd);
+  irisd_release (irisd);
+  irisd = irisd_start_in (dir, NULL, (const char *const[]){ TWO_PLACES, journal, NULL });
+  client = iris_client_new (irisd->dir);
+  g_autofree char *gate = gate_new (irisd, "gate");
+  g_autofree char *script = g_strdup_printf ("printf one; cat %s; printf two >&2", gate);
+  const char *const args[] = { "sh", "-c", script, NULL };
+  iris_request_set_args (request, args);
+  iris_request_set_durability (request, IRIS_DURABILITY_RELAXED);
+  iris_request_set_detached (request, TRUE);
+  iris_request_set_keep_output (request, 1 << 20, TRUE);
+  iris_client_submit_async (client, request, NULL, ended, &outcome);
+  expect_result (&outcome);
+  item = outcome.result->item;
+  outcome_clear (&outcome);
+
+  follow (item, NULL, &first);
+  follow (item, cancellable, &left);
+  while (left.end < strlen ("one"))
+    g_main_context_iteration (NULL, TRUE);
+  g_cancellable_cancel (cancellable);
+  expect_followed (&left, IRIS_CLIENT_ITEM_ANY, "one");
+  ck_assert (g_error_matches (left.error, G_IO_ERROR, G_IO_ERROR_CANCELLED));
+  g_clear_error (&left.error);
+  gate_open (gate);
+  expect_followed (&first, IRIS_CLIENT_ITEM_DONE, "one!two");
+  ck_assert_ptr_null (first.error);
+
+  follow (999999, NULL, &missing);
+  expect_followed (&missing, IRIS_CLIENT_ITEM_ANY, "");
+  ck_assert (g_error_matches (missing.error, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_NO_SUCH_ITEM));
+  g_clear_error (&missing.error);
+}
+
+static void
+keep_answer (GObject *source, GAsyncResult *async, gpointer data)
+{
+  *(GAsyncResult **) data = g_object_ref (async);
+}
+
+static GAsyncResult *
+wait_answer (GAsyncResult **answer)
+{
+  while (*answer == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  return *answer;
+}
+
+static void
+set_queue (const char *name, GVariant *settings)
+{
+  g_autoptr (GAsyncResult) answer = NULL;
+  g_autoptr (GError) error = NULL;
+  gboolean changed = FALSE;
+
+  iris_client_set_queue_async (client, name, settings, NULL, keep_answer, &answer);
+  ck_assert (iris_client_set_queue_finish (client, wait_answer (&answer), &changed, &error));
+  ck_assert_ptr_null (error);
+  ck_assert (changed);
+}
+
+static GVariant *
+get_queues (void)
+{
+  g_autoptr (GAsyncResult) answer = NULL;
+  GVariant *queues;
+
+  iris_client_get_queues_async (client, NULL, keep_answer, &answer);
+  queues = iris_client_get_queues_finish (client, wait_answer (&answer), NULL);
+  ck_assert_ptr_nonnull (queues);
+  return queues;
+}
+
+TEST (an_item_waits_in_a_paused_queue)
+{
+  g_autoptr (IrisRequest) request = iris_request_new ("echo");
+  g_autoptr (GAsyncResult) removed = NULL;
+  g_autoptr (GError) error = NULL;
+  Outcome outcome = { 0 };
+  GVariantDict settings;
+  guint64 waiting = 0;
+
+  iris_request_set_queue (request, "q");
+  iris_client_submit_async (client, request, NULL, ended, &outcome);
+  expect_error (&outcome, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_BAD_ARGUMENT);
+  outcome_clear (&outcome);
+
+  g_variant_dict_init (&settings, NULL);
+  g_variant_dict_insert (&settings, "queue-limit", "u", 1);
+  g_variant_dict_insert (&settings, "suspended", "b", TRUE);
+  set_queue ("q", g_variant_dict_end (&settings));
+  g_autoptr (IrisRequest) second = iris_request_new ("echo");
+  iris_request_set_queue (second, "q");
+  iris_client_submit_async (client, second, NULL, ended, &outcome);
+  while (waiting == 0)
+    {
+      g_autoptr (GVariant) queues = get_queues ();
+      g_autoptr (GVariant) queue = g_variant_get_child_value (queues, 0);
+      g_variant_lookup (queue, "waiting", "t", &waiting);
+    }
+  ck_assert (!outcome.done);
+  g_variant_dict_init (&settings, NULL);
+  g_variant_dict_insert (&settings, "suspended", "b", FALSE);
+  set_queue ("q", g_variant_dict_end (&settings));
+  expect_result (&outcome);
+  outcome_clear (&outcome);
+
+  iris_client_remove_queue_async (client, "q", NULL, keep_answer, &removed);
+  ck_assert (iris_client_remove_queue_finish (client, wait_answer (&removed), &error));
+  ck_assert_ptr_null (error);
+  g_autoptr (GVariant) none = get_queues ();
+  ck_assert_uint_eq (g_variant_n_children (none), 0);
 }
 
 TEST_MAIN ("client", set_up, tear_down)

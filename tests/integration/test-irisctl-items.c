@@ -4,8 +4,10 @@
  */
 #include "irisctl-fixture.h"
 
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <signal.h>
+#include <unistd.h>
 
 /* Another irisd, with that journal, in place of the fixture's. */
 static void
@@ -291,6 +293,288 @@ TEST (terms_that_cannot_be_read_are_refused)
       assert_status (2);
       ck_assert_ptr_nonnull (strstr (err, bad[i][0]));
     }
+}
+
+static char *
+submit_later (const char *word)
+{
+  irisctl ("submit", "--detach", "--delay", "1h", "command", "echo", word);
+  assert_status (0);
+  return g_strdup (g_strchomp (out));
+}
+
+static void
+assert_prints (const char *item, const char *text)
+{
+  irisctl ("wait", item);
+  irisctl ("result", item);
+  assert_status (0);
+  ck_assert_str_eq (out, text);
+}
+
+TEST (an_item_that_waits_is_edited)
+{
+  restart_with_journal ();
+  g_autofree char *item = submit_later ("old");
+  irisctl ("pause", "--reason", "too early", item);
+  irisctl ("show", item);
+  ck_assert_ptr_nonnull (strstr (out, "paused    too early"));
+  irisctl ("edit", "--delay", "0", "--priority", "9", item, "echo", "new");
+  assert_status (0);
+  irisctl ("resume", item);
+  assert_prints (item, "new\n");
+  irisctl ("edit", "--priority", "10", item);
+  assert_status (2);
+  irisctl ("edit", item, "--delay", "3");
+  assert_status (2);
+  ck_assert_ptr_nonnull (strstr (err, "stands after the item"));
+  irisctl ("edit", "999999", "x");
+  ck_assert_ptr_nonnull (strstr (err, "there is no persistent item"));
+}
+
+/* The editor is a script. Without a change nothing is sent. */
+TEST (an_item_is_edited_in_an_editor)
+{
+  restart_with_journal ();
+  g_autofree char *item = submit_later ("old");
+  g_setenv ("VISUAL", "true", TRUE);
+  irisctl ("edit", item);
+  assert_status (0);
+  ck_assert_ptr_nonnull (strstr (err, "nothing was changed"));
+  g_setenv ("VISUAL", "false", TRUE);
+  irisctl ("edit", item);
+  assert_status (1);
+  g_setenv ("VISUAL", "sed -i s/^priority:.*/prio:7/", TRUE);
+  irisctl ("edit", item);
+  assert_status (2);
+  g_setenv (
+      "VISUAL",
+      "grep -q '^args: echo old$' \"$1\" && sed -i -e 's/^args:.*/args: echo \"two  words\"/' "
+      "-e 's/^delay:.*/delay: 0/'",
+      TRUE);
+  irisctl ("edit", item);
+  assert_status (0);
+  g_unsetenv ("VISUAL");
+  assert_prints (item, "two  words\n");
+}
+
+TEST (an_item_is_submitted_again)
+{
+  restart_with_journal ();
+  irisctl ("submit", "--detach", "command", "echo", "twice");
+  g_autofree char *item = g_strdup (g_strchomp (out));
+  irisctl ("wait", item);
+  irisctl ("again", item);
+  assert_status (0);
+  g_autofree char *second = g_strdup (g_strchomp (out));
+  ck_assert_str_ne (second, item);
+  assert_prints (second, "twice\n");
+  irisctl ("again", "--json", "--delay", "1h", item);
+  g_autoptr (JsonNode) node = json ();
+  gint64 third = json_object_get_int_member (json_node_get_object (node), "item");
+  ck_assert_int_eq (third, (gint64) g_ascii_strtoull (second, NULL, 10) + 1);
+  irisctl ("again", "999999");
+  ck_assert_ptr_nonnull (strstr (err, "there is no persistent item"));
+}
+
+TEST (follow_shows_what_a_command_writes_from_its_beginning)
+{
+  restart_with_journal ();
+  g_autofree char *gate = gate_new (irisd, "gate");
+  g_autofree char *script = g_strdup_printf ("echo one; cat %s; echo oops >&2; echo two", gate);
+  irisctl ("submit", "--detach", "command", "sh", "-c", script);
+  g_autofree char *item = submitted ();
+  g_autoptr (GSubprocess) first = spawn (
+      (const char *const[]){ g_getenv ("IRISCTL"), "--dir", irisd->dir, "follow", item, NULL });
+  g_autoptr (GSubprocess) second = spawn (
+      (const char *const[]){ g_getenv ("IRISCTL"), "--dir", irisd->dir, "follow", item, NULL });
+  gate_open (gate);
+  collect (first, NULL);
+  assert_status (0);
+  ck_assert_str_eq (out, "one\ntwo\n");
+  ck_assert_str_eq (err, "oops\n");
+  collect (second, NULL);
+  assert_status (0);
+  ck_assert_str_eq (out, "one\ntwo\n");
+  irisctl ("follow", "--offset", "2", item);
+  assert_status (0);
+  ck_assert_str_eq (out, "e\ntwo\n");
+
+  irisctl ("submit", "--detach", "--keep-output", "8K", "--keep-tail", "command", "seq", "20000");
+  g_autofree char *many = submitted ();
+  irisctl ("wait", many);
+  irisctl ("follow", many);
+  assert_status (0);
+  ck_assert (g_str_has_suffix (out, "19999\n20000\n"));
+  ck_assert_ptr_nonnull (strstr (err, "bytes are left out"));
+
+  irisctl ("submit", "--detach", "--keep-output", "0", "command", "echo", "unkept");
+  g_autofree char *unkept = submitted ();
+  irisctl ("wait", unkept);
+  irisctl ("follow", unkept);
+  assert_status (0);
+  ck_assert_str_eq (out, "");
+  ck_assert_ptr_nonnull (strstr (err, " has 7 bytes"));
+
+  irisctl ("submit", "--detach", "--bury", "command", "sh", "-c", "echo said; exit 1");
+  g_autofree char *bad = submitted ();
+  irisctl ("follow", bad);
+  assert_status (1);
+  ck_assert_str_eq (out, "said\n");
+  ck_assert_ptr_nonnull (strstr (err, "is buried"));
+}
+
+TEST (a_follower_whose_irisd_has_gone_is_told_that_the_item_is_kept)
+{
+  char first[sizeof "one"] = "";
+  restart_with_journal ();
+  irisctl ("submit", "--detach", "command", "sh", "-c", "echo one; sleep 1000");
+  g_autofree char *item = submitted ();
+  g_autoptr (GSubprocess) follower = spawn (
+      (const char *const[]){ g_getenv ("IRISCTL"), "--dir", irisd->dir, "follow", item, NULL });
+  ck_assert (g_input_stream_read_all (g_subprocess_get_stdout_pipe (follower), first,
+                                      strlen ("one"), NULL, NULL, NULL));
+  ck_assert_str_eq (first, "one");
+  restart_with_journal ();
+  collect (follower, NULL);
+  assert_status (3);
+  ck_assert_ptr_nonnull (strstr (err, "the connection to irisd was lost; it keeps item "));
+  irisctl ("cancel", item);
+}
+
+TEST (what_follow_cannot_do_is_said)
+{
+  restart_with_journal ();
+  irisctl ("follow", "77");
+  assert_status (2);
+  ck_assert_ptr_nonnull (strstr (err, "there is no persistent item 77"));
+  irisctl ("follow");
+  assert_status (2);
+  irisctl ("follow", "--offset", "-1", "1");
+  assert_status (2);
+  irisctl ("--json", "follow", "1");
+  assert_status (2);
+  irisctl ("submit", "--keep-output", "many", "command", "true");
+  assert_status (2);
+  irisctl ("submit", "--keep-tail", "echo", "x");
+  assert_status (2);
+  irisctl ("submit", "--class", "volatile", "--keep-output", "1K", "command", "true");
+  assert_status (2);
+}
+
+TEST (backup_copies_the_journal)
+{
+  restart_with_journal ();
+  g_autofree char *copy = g_strdup_printf ("%s.copy", irisd->dir);
+  irisctl ("submit", "--detach", "echo", "kept");
+  irisctl ("backup", copy);
+  assert_status (0);
+  ck_assert_ptr_nonnull (strstr (out, "copy: 1 item\n"));
+  irisctl ("backup", copy);
+  assert_status (2);
+  ck_assert_ptr_nonnull (strstr (err, "a new directory"));
+  irisctl ("--json", "backup", "/no/such/directory/copy");
+  assert_status (2);
+  irisctl ("backup");
+  assert_status (2);
+}
+
+/* What a command has written to a pipe, to its end. */
+static char *
+read_pipe (const char *path)
+{
+  int fd = open (path, O_RDONLY | O_CLOEXEC);
+  char buffer[1024];
+  ssize_t n;
+  GString *text = g_string_new (NULL);
+  ck_assert_int_ge (fd, 0);
+  while ((n = read (fd, buffer, sizeof buffer)) > 0)
+    g_string_append_len (text, buffer, n);
+  close (fd);
+  return g_string_free (text, FALSE);
+}
+
+TEST (a_hook_is_told_how_an_item_ended)
+{
+  restart_with_journal ();
+  g_autofree char *pipe = gate_new (irisd, "hook");
+  g_autofree char *hook = g_strdup_printf (
+      "sh -c 'echo $IRIS_ITEM $IRIS_SERVICE $IRIS_OUTCOME ${IRIS_EXIT_STATUS-none} >%s'", pipe);
+  const struct
+  {
+    const char *const *words;
+    const char *told;
+  } cases[] = {
+    { (const char *const[]){ "command", "sh", "-c", "exit 3", NULL }, "command done 3" },
+    { (const char *const[]){ "echo", "x", NULL }, "echo done none" },
+    { (const char *const[]){ "command", "/no/such/program", NULL }, "command failed none" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GPtrArray) words = g_ptr_array_new ();
+      const char *const first[] = { g_getenv ("IRISCTL"), "--dir",  irisd->dir, "submit",
+                                    "--detach",           "--hook", hook };
+      for (guint k = 0; k < G_N_ELEMENTS (first); k++)
+        g_ptr_array_add (words, (char *) first[k]);
+      for (guint k = 0; k == 0 || cases[i].words[k - 1] != NULL; k++)
+        g_ptr_array_add (words, (char *) cases[i].words[k]);
+      g_autoptr (GSubprocess) process = spawn ((const char *const *) words->pdata);
+      collect (process, NULL);
+      g_autofree char *item = submitted ();
+      g_autofree char *told = read_pipe (pipe);
+      g_autofree char *wanted = g_strdup_printf ("%s %s\n", item, cases[i].told);
+      ck_assert_str_eq (told, wanted);
+    }
+
+  /* One that waits keeps its hook over a restart, and in a file of items. */
+  irisctl ("submit", "--detach", "--delay", "1h", "--hook", hook, "echo", "later");
+  g_autofree char *later = submitted ();
+  restart_with_journal ();
+  g_autofree char *file = g_build_filename (files, "exported", NULL);
+  g_autofree char *line = NULL;
+  irisctl ("list", "--state", "delayed", "--export", file);
+  assert_status (0);
+  ck_assert (g_file_get_contents (file, &line, NULL, NULL));
+  ck_assert_ptr_nonnull (strstr (line, "\"hook\":[\"sh\",\"-c\","));
+  irisctl ("kick", later);
+  g_autofree char *told = read_pipe (pipe);
+  g_autofree char *wanted = g_strdup_printf ("%s echo done none\n", later);
+  ck_assert_str_eq (told, wanted);
+
+  irisctl ("submit", "--hook", "sh -c 'unfinished", "echo", "x");
+  assert_status (2);
+  irisctl ("submit", "--hook", "", "echo", "x");
+  assert_status (2);
+}
+
+TEST (the_desktop_is_told_by_notify_send)
+{
+  restart_with_journal ();
+  g_autofree char *told = g_build_filename (files, "told", NULL);
+  g_autofree char *program = g_build_filename (files, "notify-send", NULL);
+  g_autofree char *script = g_strdup_printf ("#!/bin/sh\necho \"$3: $4\" >>%s\n", told);
+  g_autofree char *path = g_strdup_printf ("%s:%s", files, g_getenv ("PATH"));
+  g_autofree char *before = g_strdup (g_getenv ("PATH"));
+  g_autofree char *text = NULL;
+  ck_assert (g_file_set_contents (program, script, -1, NULL));
+  ck_assert_int_eq (g_chmod (program, 0700), 0);
+  g_setenv ("PATH", path, TRUE);
+  irisctl ("submit", "--notify", "echo", "x");
+  assert_status (0);
+  irisctl ("submit", "--detach", "echo", "y");
+  g_autofree char *item = submitted ();
+  irisctl ("wait", "--notify", item);
+  assert_status (0);
+  g_setenv ("PATH", "/nowhere", TRUE);
+  irisctl ("submit", "--notify", "echo", "x");
+  assert_status (0);
+  ck_assert_ptr_nonnull (strstr (err, "there is no notify-send"));
+  g_setenv ("PATH", before, TRUE);
+  g_autofree char *wanted = g_strdup_printf ("irisd: echo: done\nirisd: %s (echo): done\n", item);
+  ck_assert (g_file_get_contents (told, &text, NULL, NULL));
+  ck_assert_str_eq (text, wanted);
+  irisctl ("submit", "--notify", "--detach", "echo", "x");
+  assert_status (2);
 }
 
 TEST_MAIN ("irisctl-items", set_up, tear_down)

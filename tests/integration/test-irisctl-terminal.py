@@ -9,9 +9,7 @@ import json
 import os
 import pty
 import re
-import select
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
@@ -20,8 +18,9 @@ import time
 import unicodedata
 import unittest
 
+from terminal import PATIENCE, Terminal
+
 IRISD, IRISCTL = sys.argv[1], os.path.abspath(sys.argv[2])
-PATIENCE = 120  # seconds; only against hanging
 ESCAPE = re.compile(r"\x1b\[[?0-9;]*[A-Za-z]")
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -32,55 +31,6 @@ def plain(text):
 
 def width(line):
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line)
-
-
-class Terminal:
-    """A command with a terminal of its own, which it leads."""
-
-    def __init__(self, environment, *arguments, columns=80, rows=24):
-        self.text = ""
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-            os.execve(IRISCTL, [IRISCTL, *arguments], environment)
-
-    def read(self):
-        """What has come; False at the end."""
-        if not select.select([self.fd], [], [], PATIENCE)[0]:
-            raise AssertionError("nothing comes any more behind %r" % self.text)
-        try:
-            data = os.read(self.fd, 65536)
-        except OSError:  # EIO: the other side is closed
-            return False
-        self.text += data.decode()
-        return bool(data)
-
-    def expect(self, pattern, start=0):
-        """The match of a pattern behind what was there at the start."""
-        until = time.monotonic() + PATIENCE
-        while True:
-            found = re.search(pattern, self.text[start:])
-            if found:
-                return found
-            if time.monotonic() > until or not self.read():
-                raise AssertionError("no %r in %r" % (pattern, self.text[start:]))
-
-    def resize(self, columns, rows):
-        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-
-    def flags(self):
-        return termios.tcgetattr(self.fd)[3]
-
-    def write(self, text):
-        os.write(self.fd, text.encode())
-
-    def end(self):
-        """Its exit status, and all that it wrote."""
-        while self.read():
-            pass
-        status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
-        os.close(self.fd)
-        return status, self.text
 
 
 class OnATerminal(unittest.TestCase):
@@ -105,7 +55,7 @@ class OnATerminal(unittest.TestCase):
         return done.stdout
 
     def on_terminal(self, *arguments, **size):
-        return Terminal(self.environment, *arguments, **size)
+        return Terminal(self.environment, IRISCTL, *arguments, **size)
 
     def submit(self, *arguments):
         return self.irisctl("submit", "--detach", *arguments).strip()
@@ -126,7 +76,8 @@ class OnATerminal(unittest.TestCase):
     def test_tables_fit_the_terminal(self):
         self.submit("--delay", "2h", "--key", "a-rather-long-key", "command", "sh", "-c", "echo " + "long " * 40)
         self.submit("--delay", "2h", "echo", "日本" * 40)
-        for command in ("places", "list", "status", "services", "workers"):
+        self.irisctl("cron", "*/10 8-17 * * mon-fri", "--zone", "Europe/Berlin", "--name", "日本" * 9, "--", "true")
+        for command in ("places", "list", "status", "services", "workers", "schedules"):
             for columns in (80, 40, 7):
                 status, text = self.on_terminal(command, columns=columns).end()
                 self.assertEqual(status, 0)
@@ -136,10 +87,11 @@ class OnATerminal(unittest.TestCase):
                     self.assert_fits(text, columns)
 
     def test_a_terminal_is_told_that_nothing_is_there(self):
-        for command, said in (("list", "no items"), ("workers", "no worker processes")):
+        for command, said in (("list", "no items"), ("workers", "no worker processes"),
+                              ("schedules", "there are no schedules")):
             status, text = self.on_terminal(command).end()
             self.assertEqual((status, text.strip()), (0, said))
-            self.assertIn("service", self.irisctl(command))
+            self.assertIn("when" if command == "schedules" else "service", self.irisctl(command))
 
     def test_without_progress_no_bar_is_wiped(self):
         status, text = self.on_terminal("send", "echo", "hello").end()

@@ -250,6 +250,12 @@ START_TEST (not_even_the_owner_if_the_configuration_says_so)
   ck_assert_ptr_nonnull (strstr (reason, "[access] commands"));
   client_submit_path (client, "wordcount", "/etc/passwd");
   assert_error (client_receive (client), IRIS_WIRE_ERROR_NOT_PERMITTED);
+  IrisWireMessage item;
+  client_init_message (client, &item, IRIS_WIRE_SUBMIT);
+  iris_wire_message_set_string (&item, IRIS_WIRE_KEY_SERVICE, "echo", -1);
+  iris_wire_message_set_list (&item, IRIS_WIRE_KEY_HOOK, (const char *const[]){ "true", NULL });
+  client_send (client, &item);
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_NOT_PERMITTED);
   client_submit (client, "wordcount", "a b", 3, IRIS_PLACE_ANY, FALSE);
   client_receive_type (client, IRIS_WIRE_RESULT);
   client_free (g_steal_pointer (&client));

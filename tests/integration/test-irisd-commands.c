@@ -4,6 +4,7 @@
  */
 #include "irisd-fixture.h"
 
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <poll.h>
 #include <signal.h>
@@ -522,6 +523,104 @@ TEST (stopping_ends_running_and_waiting_commands)
   irisd_free (other);
   client_free (client);
   client = client_hello (irisd->front);
+}
+
+/* Begins an item with a hook that tells the pipe @told what it was told itself. */
+static void
+set_hook (const char *const *hook)
+{
+  iris_wire_message_set_list (&item, IRIS_WIRE_KEY_HOOK, hook);
+}
+
+TEST (a_hook_runs_when_an_item_has_ended)
+{
+  g_autofree char *told = gate_new (irisd, "told");
+  g_autofree char *script = g_strdup_printf (
+      "echo \"$IRIS_SERVICE $IRIS_OUTCOME $IRIS_EXIT_STATUS $IRIS_SIGNAL $PWD\" >%s", told);
+  const char *const hook[] = { "sh", "-c", script, NULL };
+  char buffer[1024];
+
+  command ("sh", "-c", "kill -9 $$");
+  iris_wire_message_set_string (&item, IRIS_WIRE_KEY_DIRECTORY, scratch, -1);
+  set_hook (hook);
+  run ();
+  int fd = open (told, O_RDONLY | O_CLOEXEC);
+  ssize_t n = read (fd, buffer, sizeof buffer - 1);
+  ck_assert_int_gt (n, 0);
+  buffer[n] = '\0';
+  close (fd);
+  g_autofree char *wanted = g_strdup_printf ("command done  9 %s\n", scratch);
+  ck_assert_str_eq (buffer, wanted);
+
+  /* A running one that is cancelled. */
+  g_autofree char *gate = gate_new (irisd, "gate");
+  g_autofree char *busy = g_strdup_printf ("echo x >%s; exec sleep 1000", gate);
+  command ("sh", "-c", busy);
+  set_hook (hook);
+  guint64 id = submit ();
+  close (gate_wait (gate));
+  client_cancel (client, id);
+  client_receive_type (client, IRIS_WIRE_CANCELLING);
+  assert_error (client_receive_completion (client), IRIS_WIRE_ERROR_CANCELLED);
+  client_ack (client, 1);
+  fd = open (told, O_RDONLY | O_CLOEXEC);
+  n = read (fd, buffer, sizeof buffer - 1);
+  ck_assert_int_gt (n, 0);
+  ck_assert (g_str_has_prefix (buffer, "command cancelled "));
+  close (fd);
+
+  command ("true");
+  set_hook ((const char *const[]){ "", "x", NULL });
+  submit ();
+  assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
+}
+
+TEST (a_hook_that_fails_or_does_not_end_is_logged_and_ended)
+{
+  Irisd *other = irisd_start ("[limits]\nhook-ms = 20\n", ONE_WORKER, NULL);
+  g_autoptr (Client) own = g_steal_pointer (&client);
+  client = client_hello (other->front);
+  command ("true");
+  set_hook ((const char *const[]){ "sleep", "1000", NULL });
+  run ();
+  command ("true");
+  set_hook ((const char *const[]){ "sh", "-c", "exit 7", NULL });
+  run ();
+  command ("true");
+  set_hook ((const char *const[]){ "/no/such/program", NULL });
+  run ();
+  g_clear_pointer (&client, client_free);
+  client = g_steal_pointer (&own);
+  /* The end of irisd waits for them. */
+  irisd_signal (other, SIGTERM);
+  ck_assert_int_eq (irisd_wait (other), 0);
+  g_autofree char *log = irisd_read_log (other);
+  ck_assert_ptr_nonnull (strstr (log, "longer than the limit hook-ms"));
+  ck_assert_ptr_nonnull (strstr (log, "ended with status 7"));
+  ck_assert_ptr_nonnull (strstr (log, "cannot be run: No such file"));
+  irisd_free (other);
+}
+
+/* More than run at once, so that some are not begun. */
+TEST (hooks_do_not_keep_irisd_from_ending)
+{
+  Irisd *other = irisd_start ("[limits]\ndrain-grace-ms = 20\n", ONE_WORKER, NULL);
+  g_autoptr (Client) own = g_steal_pointer (&client);
+  client = client_hello (other->front);
+  for (guint i = 0; i < 6; i++)
+    {
+      command ("true");
+      set_hook ((const char *const[]){ "sleep", "1000", NULL });
+      run ();
+    }
+  g_clear_pointer (&client, client_free);
+  client = g_steal_pointer (&own);
+  irisd_signal (other, SIGTERM);
+  ck_assert_int_eq (irisd_wait (other), 0);
+  g_autofree char *log = irisd_read_log (other);
+  ck_assert_ptr_nonnull (strstr (log, "irisd ends"));
+  ck_assert_ptr_null (strstr (log, "hook-ms"));
+  irisd_free (other);
 }
 
 TEST_MAIN ("irisd-commands", set_up, tear_down)

@@ -121,7 +121,8 @@ TEST (only_known_features_are_granted)
 {
   ck_assert_uint_eq (say_hello (0)->features, 0);
   ck_assert_uint_eq (say_hello (ALL_FEATS)->features,
-                     IRIS_WIRE_FEATURE_COMPLETIONS | IRIS_WIRE_FEATURE_ASKS_ONLY);
+                     IRIS_WIRE_FEATURE_COMPLETIONS | IRIS_WIRE_FEATURE_ASKS_ONLY
+                         | IRIS_WIRE_FEATURE_TWO_FRAMES | IRIS_WIRE_FEATURE_RESUME);
   ck_assert_uint_eq (say_hello (2)->features, 0);
 }
 

@@ -203,6 +203,29 @@ TEST (nothing_of_a_command_lives_on_when_irisd_is_back_after_a_crash)
   ck_assert_uint_eq (persistent_get_state (client, number, GIVE_UP_MS), IRIS_WIRE_STATE_CANCELLED);
 }
 
+/* The front gateway reads the request while the gateway of the place still makes jobs. */
+TEST (an_item_can_be_cancelled_as_soon_as_irisd_is_back)
+{
+  guint64 number = 0;
+  start (NULL);
+  for (guint i = 0; i < 1000; i++)
+    {
+      IrisWireMessage item;
+      persistent_fill (client, &item, "echo", "later", IRIS_WIRE_CLASS_RELAXED);
+      iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
+      iris_wire_message_set_int (&item, IRIS_WIRE_KEY_HINT, 1);
+      iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DELAY_MS, 3600 * 1000);
+      number = persistent_submit (client, &item);
+    }
+  persistent_submit_echo (client, "written after them", IRIS_WIRE_CLASS_DURABLE, TRUE);
+  crash ();
+
+  start (NULL);
+  persistent_ask (client, IRIS_WIRE_CANCEL, number);
+  client_receive_type (client, IRIS_WIRE_CANCELLING);
+  ck_assert_uint_eq (persistent_get_state (client, number, GIVE_UP_MS), IRIS_WIRE_STATE_CANCELLED);
+}
+
 /* A control group of version 2 in which others can be made; NULL if there may be none. */
 static char *
 make_cgroup (void)

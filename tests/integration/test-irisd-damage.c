@@ -32,7 +32,8 @@ TEST (a_second_irisd_on_the_journal_is_refused)
   home_free (home);
 }
 
-/* Flips one bit in the file, at the first place where `text` stands. */
+/* Flips one bit at each place of the file where `text` stands: beside the item, the journal may
+ * keep what was submitted. */
 static gboolean
 flip_bit (const char *path, const char *text)
 {
@@ -40,10 +41,11 @@ flip_bit (const char *path, const char *text)
   gsize size = 0;
   if (!g_file_get_contents (path, &data, &size, NULL))
     return FALSE;
-  char *at = memmem (data, size, text, strlen (text));
-  if (at == NULL)
+  gboolean found = FALSE;
+  for (char *at; (at = memmem (data, size, text, strlen (text))) != NULL; found = TRUE)
+    *at ^= 4;
+  if (!found)
     return FALSE;
-  *at ^= 4;
   ck_assert (g_file_set_contents (path, data, (gssize) size, NULL));
   return TRUE;
 }
@@ -85,9 +87,7 @@ LOOP_TEST (a_flipped_bit_costs_one_item_and_is_reported, 0, 2)
           lost++;
         }
     }
-  /* The log may have a second, whole copy of a page. */
-  ck_assert_uint_le (lost, 1);
-  ck_assert (crash || lost == 1);
+  ck_assert_uint_eq (lost, 1);
   g_autofree char *log = irisd_read_log (irisd);
   ck_assert_ptr_nonnull (strstr (log, "damaged"));
   irisd_stop (irisd);
@@ -373,7 +373,7 @@ TEST (a_large_item_goes_from_a_full_disk)
 TEST (a_large_end_finds_room_on_a_full_disk_once_other_items_go)
 {
   Home *home = home_new ();
-  if (!mount_small (home, "size=32m,mode=0700"))
+  if (!mount_small (home, "size=48m,mode=0700"))
     {
       fprintf (stderr, "# SKIP no file system can be mounted here\n");
       home_free (home);

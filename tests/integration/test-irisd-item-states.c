@@ -66,6 +66,15 @@ submit_delayed (void)
 }
 
 static guint64
+suspend_delayed (void)
+{
+  guint64 number = submit_delayed ();
+  persistent_ask (client, IRIS_WIRE_SUSPEND, number);
+  client_receive_type (client, IRIS_WIRE_CHANGED);
+  return number;
+}
+
+static guint64
 submit_shell (const char *script)
 {
   const char *const args[] = { "sh", "-c", script, gate, NULL };
@@ -366,6 +375,7 @@ bury_in_fair_queue (void)
 #define DELAYED   IRIS_WIRE_STATE_DELAYED
 #define LEASED    IRIS_WIRE_STATE_LEASED
 #define BURIED    IRIS_WIRE_STATE_BURIED
+#define SUSPENDED IRIS_WIRE_STATE_SUSPENDED
 #define DONE      IRIS_WIRE_STATE_DONE
 #define CANCELLED IRIS_WIRE_STATE_CANCELLED
 
@@ -382,6 +392,7 @@ typedef struct
 static const Case cases[] = {
   { IRISD_ITEM_DELAYED, submit_delayed, LIMITS, DELAYED, DELAYED },
   { IRISD_ITEM_DELAYED, wait_for_retry, LIMITS, DELAYED, DELAYED },
+  { IRISD_ITEM_SUSPENDED, suspend_delayed, LIMITS, SUSPENDED, SUSPENDED },
   { IRISD_ITEM_SPILLED, submit_delayed, SPILLING, DELAYED, DELAYED },
   { IRISD_ITEM_SPILLED, wait_in_fair_queue, SPILLING, QUEUED, QUEUED, 3 },
   { IRISD_ITEM_PERMIT, wait_for_permit, LIMITED, QUEUED, QUEUED, 2 },
@@ -476,9 +487,10 @@ look (guint64 *number, guint *state)
         *number = list->items[i].item;
         *state = list->items[i].state;
         ck_assert_uint_eq (persistent_get_state (client, *number, 0), *state);
-        return *state == BURIED                                            ? IRISD_FOUND_BURIED
-               : *state == QUEUED || *state == DELAYED || *state == LEASED ? IRISD_FOUND_STORED
-                                                                           : IRISD_FOUND_ENDED;
+        return *state == BURIED ? IRISD_FOUND_BURIED
+               : *state == QUEUED || *state == DELAYED || *state == LEASED || *state == SUSPENDED
+                   ? IRISD_FOUND_STORED
+                   : IRISD_FOUND_ENDED;
       }
   *state = 0;
   return IRISD_FOUND_NOTHING;
@@ -494,7 +506,12 @@ let_go (const Case *c, guint64 number, guint state)
   iris_wire_message_set_boolean (&refill, IRIS_WIRE_KEY_DRAINED, FALSE);
   client_send (client, &refill);
   client_receive_type (client, IRIS_WIRE_CHANGED);
-  if (state == DELAYED || state == BURIED)
+  if (state == SUSPENDED)
+    {
+      persistent_ask (client, IRIS_WIRE_RESUME, number);
+      client_receive_type (client, IRIS_WIRE_CHANGED);
+    }
+  if (state == DELAYED || state == BURIED || state == SUSPENDED)
     kick (number);
   if (state == QUEUED && c->state == IRISD_ITEM_OFFERED)
     take_lease ();

@@ -194,6 +194,18 @@ TEST (an_item_that_has_not_begun_by_its_deadline_fails)
   assert_error (persistent_fetch (client, number, GIVE_UP_MS), IRIS_WIRE_ERROR_DEADLINE_PASSED);
 }
 
+/* Its deadline comes long before its time, and so is what it waits for. */
+TEST (a_deadline_ends_a_persistent_item_that_is_delayed)
+{
+  IrisWireMessage item;
+  persistent_fill (client, &item, "echo", "late", IRIS_WIRE_CLASS_DURABLE);
+  iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DELAY_MS, 3600000);
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_DEADLINE_MS, 20);
+  guint64 number = persistent_submit (client, &item);
+  assert_error (persistent_fetch (client, number, GIVE_UP_MS), IRIS_WIRE_ERROR_DEADLINE_PASSED);
+}
+
 TEST (a_deadline_ends_whatever_an_item_waits_for)
 {
   IrisWireMessage item;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * A shim between irisd and the C library (LD_PRELOAD): fails a sync, or a read of the journal, on
- * request, and sets the time of day back or forth. The monotonic clock is unchanged.
+ * request, and sets the time of day back or forth. The monotonic clock is unchanged. A timer that
+ * is to tell when the clock is set does so, once, by a read or when it is set anew.
  */
 #include "soak-faults.h"
 
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/time.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,7 +22,14 @@
 
 #define NS_A_SECOND 1000000000
 
+/* A timer by the time of day is looked at so often, since the kernel knows another time. */
+#define TICK_NS 5000000
+
 static SoakFaults *faults;
+
+/* The timer that tells when the clock is set, and what the clock was when it told last. */
+static _Atomic int timer_fd = -1;
+static _Atomic int64_t timer_offset_ns;
 
 __attribute__ ((constructor)) static void
 map_faults (void)
@@ -101,13 +110,44 @@ pread64 (int fd, void *data, size_t size, off64_t at)
   return must_fail_read (fd) ? -1 : real (fd, data, size, at);
 }
 
+static int
+take_setting (void)
+{
+  int64_t now = atomic_load_explicit (&faults->clock_offset_ns, memory_order_relaxed);
+  if (atomic_exchange_explicit (&timer_offset_ns, now, memory_order_relaxed) == now)
+    return 0;
+  errno = ECANCELED;
+  return 1;
+}
+
 EXPORT ssize_t
 read (int fd, void *data, size_t size)
 {
   static ssize_t (*real) (int, void *, size_t);
   if (real == NULL)
     real = (ssize_t (*) (int, void *, size_t)) dlsym (RTLD_NEXT, "read");
-  return must_fail_read (fd) ? -1 : real (fd, data, size);
+  if (must_fail_read (fd))
+    return -1;
+  ssize_t n = real (fd, data, size);
+  return n >= 0 && faults != NULL && fd == atomic_load_explicit (&timer_fd, memory_order_relaxed)
+                 && take_setting ()
+             ? -1
+             : n;
+}
+
+EXPORT int
+timerfd_settime (int fd, int flags, const struct itimerspec *when, struct itimerspec *old)
+{
+  static int (*real) (int, int, const struct itimerspec *, struct itimerspec *);
+  const struct itimerspec tick = { { 0, TICK_NS }, { 0, TICK_NS } };
+  if (real == NULL)
+    real = (int (*) (int, int, const struct itimerspec *, struct itimerspec *)) dlsym (
+        RTLD_NEXT, "timerfd_settime");
+  if (faults == NULL || (flags & TFD_TIMER_CANCEL_ON_SET) == 0)
+    return real (fd, flags, when, old);
+  int is_new = atomic_exchange_explicit (&timer_fd, fd, memory_order_relaxed) != fd;
+  int rc = real (fd, 0, &tick, old);
+  return rc == 0 && take_setting () && !is_new ? -1 : rc;
 }
 
 EXPORT int

@@ -28,11 +28,15 @@ typedef struct
 static const Scenario scenarios[] = {
   { "kills", "irisd is killed under load", soak_kills },
   { "clients", "clients are killed under load", soak_clients },
+#ifdef SOAK_HAS_CLIENTS
+  { "upgrades", "irisd is started anew under four clients", soak_upgrades },
+#endif
   { "workers", "worker processes are killed, and one sends garbage", soak_workers },
   { "disk", "the disk is full while it runs and when it starts", soak_disk },
   { "sync", "a sync fails once", soak_sync },
   { "reads", "the journal cannot be read for a while", soak_reads },
   { "clock", "the clock is set back and forth", soak_clock },
+  { "schedules", "the clock is set back and forth, and irisd has schedules", soak_schedules },
   { "descriptors", "there are no more descriptors", soak_descriptors },
   { "crowd", "slow, half-open, silent and flooding clients", soak_crowd },
   { "thousand", "a thousand clients connect at once", soak_thousand },

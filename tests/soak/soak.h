@@ -49,6 +49,7 @@ void soak_be_garbage (const char *front, const char *runs);
 
 void soak_kills (SoakFigures *figures);
 void soak_clients (SoakFigures *figures);
+void soak_upgrades (SoakFigures *figures);
 void soak_workers (SoakFigures *figures);
 void soak_disk (SoakFigures *figures);
 void soak_sync (SoakFigures *figures);
@@ -58,3 +59,4 @@ void soak_descriptors (SoakFigures *figures);
 void soak_crowd (SoakFigures *figures);
 void soak_thousand (SoakFigures *figures);
 void soak_frames (SoakFigures *figures);
+void soak_schedules (SoakFigures *figures);

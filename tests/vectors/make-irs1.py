@@ -23,8 +23,12 @@ KEYS = {
     110: "hint-name", 111: "near-item", 112: "near-path", 113: "parts",
     114: "footprint", 115: "keep-apart",
     120: "states", 121: "key-prefix", 122: "since-ms", 123: "until-ms", 124: "descending",
+    54: "queue", 55: "queue-limit", 56: "schedule", 57: "zone", 58: "jitter-ms", 59: "missed", 66: "overlap",
+    67: "offset", 68: "keep-output", 69: "output-policy", 78: "hook", 104: "traceparent", 105: "tracestate",
+    106: "sections", 107: "key-name", 108: "session", 109: "calendar", 116: "remove", 117: "suspended",
+    118: "every-ms",
 }
-BYTES_KEYS = (15, 61, 91, 112, 121)
+BYTES_KEYS = (15, 61, 91, 108, 112, 121)
 TYPES = {
     "HELLO": 0x01, "MAP": 0x02, "SUBMIT": 0x03, "BATCH": 0x04, "ACK": 0x05, "CANCEL": 0x06, "STATUS": 0x07,
     "SERVICES": 0x08, "PING": 0x09, "BYE": 0x0A, "FETCH": 0x0B, "LIST": 0x0C, "SHOW": 0x0D,
@@ -35,6 +39,10 @@ TYPES = {
     "PART": 0x95, "COMPLETIONS": 0x96,
     "LEASE": 0xA0, "STOP": 0xA1, "ENROLLED": 0xA2, "WORKERS_REPLY": 0xA7,
     "BUSY": 0x92, "OUTPUT": 0x93,
+    "STATISTICS": 0x12, "TRACE": 0x13, "SPANS": 0x14, "RELOAD": 0x15, "KEYS": 0x16, "SUSPEND": 0x18, "RESUME": 0x19,
+    "EDIT": 0x1A, "AGAIN": 0x1B, "SCHEDULE": 0x1C, "SCHEDULES": 0x1D, "QUEUE": 0x1E, "QUEUES": 0x1F, "FOLLOW": 0x28,
+    "BACKUP": 0x29, "STATISTICS_REPLY": 0x97, "TRACE_REPLY": 0x98, "SPANS_REPLY": 0x99, "KEYS_REPLY": 0x9A,
+    "GOING": 0x9B, "SCHEDULES_REPLY": 0x9C, "QUEUES_REPLY": 0x9D, "FOLLOWED": 0x9E,
 }
 
 
@@ -275,11 +283,12 @@ valid("pending-leased", "a worker process has the item", "PENDING", {52: 7, 63: 
 valid("changed", "ten items were kicked", "CHANGED", {50: 10})
 KEPT = [
     {0: 7, 1: 1, 2: 1, 3: "echo", 4: "", 5: 5, 6: 0, 7: 1767225600000, 8: 0, 9: 0, 10: 0, 11: "",
-     20: 0, 21: 1767229200000, 22: 0, 23: 1, 24: 0, 25: ["--upper", "a b"]},
+     20: 0, 21: 1767229200000, 22: 0, 23: 1, 24: 0, 25: ["--upper", "a b"],
+     26: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", 31: ""},
     {0: 9, 1: 5, 2: 2, 3: "command", 4: "order-7", 5: 0, 6: 1, 7: 1767225600000, 8: 1767225601000, 9: 1767312001000,
-     10: 0, 11: "", 20: 1000, 21: 0, 22: 1767225600500, 23: 0, 24: 0, 25: []},
+     10: 0, 11: "", 20: 1000, 21: 0, 22: 1767225600500, 23: 0, 24: 0, 25: [], 26: "", 31: ""},
     {0: 12, 1: 8, 2: 2, 3: "sha256", 4: "", 5: 0, 6: 3, 7: 1767225600000, 8: 0, 9: 0, 10: 12,
-     11: "/srv/x: no such file", 20: 4294967294, 21: 0, 22: 0, 23: 4294967295, 24: 2, 25: []},
+     11: "/srv/x: no such file", 20: 2**33 + 7, 21: 0, 22: 0, 23: 4294967295, 24: 2, 25: [], 26: "", 31: "laptop"},
 ]
 valid("list-reply", "three items, one of them buried", "LIST_REPLY", {}, pack(KEPT), value=plain(KEPT))
 valid("list-reply-more", "as many, and more may come behind number 9", "LIST_REPLY", {63: 9}, pack(KEPT), value=plain(KEPT))
@@ -353,6 +362,71 @@ valid("workers", "asks for the worker processes", "WORKERS", {})
 WORKERS = [{0: "thumbnailer 2", 1: SERVED, 2: [1], 3: 3, 4: 2, 5: 100, 6: 1, 7: 0, 8: 250},
            {0: "idle", 1: [], 2: [], 3: 0, 4: 0, 5: 0, 6: 0, 7: 0, 8: 9999}]
 valid("workers-reply", "one worker at a place, one that pauses", "WORKERS_REPLY", {}, pack(WORKERS), value=plain(WORKERS))
+valid("error-key-revoked", "its key is not taken any more", "ERROR", {40: 33, 41: "key-revoked", 42: "the key laptop was revoked"}, number=2)
+valid("statistics", "asks for all sections", "STATISTICS", {})
+valid("statistics-sections", "asks for places and steals", "STATISTICS", {106: 6})
+valid("trace", "asks for a time line of two seconds", "TRACE", {64: 2000})
+valid("trace-reply", "its last part", "TRACE_REPLY", {43: True}, b"]")
+valid("spans", "asks for items that have ended, from the 100th on", "SPANS", {50: 512, 67: 100})
+valid("reload", "has irisd read its configuration again", "RELOAD", {})
+valid("changed-message", "what was changed", "CHANGED", {42: "log-level", 50: 1})
+valid("keys", "asks for one key", "KEYS", {107: "laptop"})
+valid("suspend", "an item stands still", "SUSPEND", {42: "it is too warm", 63: 7})
+valid("resume-item", "it goes on", "RESUME", {63: 7})
+valid("edit", "an item that waits gets another priority and another time", "EDIT", {63: 7, 71: 1900000000000, 72: 9})
+valid("again", "the same once more, in a minute", "AGAIN", {63: 7, 70: 60000})
+valid("schedule", "each night, by the time of a town", "SCHEDULE",
+      {56: "backup", 57: "Europe/Zurich", 58: 60000, 59: 2, 66: 2, 109: "30 2 * * *"}, b"\x91" + item(0, {10: "command", 14: ["true"]}, b""))
+valid("schedule-every", "each five minutes", "SCHEDULE", {56: "look", 118: 300000}, b"\x91" + item(0, {10: "noop"}, b""))
+valid("schedule-suspended", "no new runs for now", "SCHEDULE", {56: "backup", 117: True})
+valid("schedule-remove", "it is not wanted any more", "SCHEDULE", {56: "backup", 116: True})
+valid("schedules", "asks for one schedule", "SCHEDULES", {56: "backup"})
+valid("queue", "two at a time", "QUEUE", {54: "films", 55: 2, 72: 3})
+valid("queues", "asks for the queues", "QUEUES", {})
+valid("follow", "the output of an item, from the beginning", "FOLLOW", {63: 7, 67: 0, 99: 65536})
+valid("output-offset", "a part of kept output", "OUTPUT", {67: 4096, 98: 1}, b"line\n")
+valid("followed", "that was all of it", "FOLLOWED", {52: 3, 63: 7, 67: 4101})
+valid("backup", "the journal, copied", "BACKUP", {15: "/var/backups/iris.db"})
+valid("going", "irisd ends, and another one takes its place", "GOING", {42: "irisd is restarted", 46: 500})
+valid("hello-session", "a client that goes on with its session", "HELLO", {1: 1, 2: 1, 3: 4, 108: "0123456789abcdef"})
+valid("submit-again", "an item of a session that was perhaps sent before", "SUBMIT", {10: "echo", 60: 2, 108: "0123456789abcdef"}, b"x")
+OUTCOME_ROW = {0: 1, 1: 1001, 2: 1002, 3: 1003, 4: 1004, 5: 1005}
+DAEMON_ROW = {0: "version", 1: "scheduler", 2: 3, 3: 1003, 4: 1004, 5: True, 6: True, 7: "not-ready", 8: 1008, 9:
+    1009, 10: 1010, 11: 1011, 12: 1012, 13: 1013, 14: 1014, 15: 1015, 16: 1016, 17: 1017, 18: 1018, 19: 1019, 20:
+    1020, 21: 1021, 22: 1022, 23: 1023, 24: 1024, 25: [0, 2**40], 26: [OUTCOME_ROW]}
+PLACE_ROW = {0: 1, 1: "name", 2: "cpus", 3: 4, 4: 5, 5: 6, 6: 7, 7: 8, 8: 9, 9: 10, 10: True, 11: 1011, 12: 1012, 13:
+    1013, 14: 1014, 15: 1015, 16: 1016, 17: 1017, 18: 1018, 19: 1019, 20: 1020, 21: [0, 2**40], 22: 1022, 23: 1023,
+    24: 1024, 25: [0, 2**40], 26: 1026, 27: [0, 2**40], 28: 1028}
+STEAL_ROW = {0: 1, 1: [10, 20], 2: [0, 2**40], 3: [0, 2**40]}
+SERVICE_ROW = {0: "name", 1: 1001, 2: 1002, 3: 1003, 4: 1004, 5: 1005, 6: 1006, 7: 1007, 8: 1008, 9: 1009, 10: 1010}
+LIMITUSER_ROW = {0: "name", 1: 1001, 2: 1002}
+LIMIT_ROW = {0: "name", 1: 1001, 2: True, 3: 1003, 4: 1004, 5: [LIMITUSER_ROW]}
+JOURNAL_ROW = {0: "state", 1: "reason", 2: 1002, 3: 1003, 4: 1004, 5: 1005, 6: [0, 2**40], 7: 1007, 8: 1008, 9: 1009,
+    10: 1010, 11: 1011, 12: 1012}
+PROCESS_ROW = {0: "name", 1: ["resize"], 2: [10, 20], 3: 4, 4: 5, 5: 1005, 6: 1006, 7: 1007, 8: 1008}
+STATISTICS = {0: 1, 1: [DAEMON_ROW], 2: [PLACE_ROW], 3: [STEAL_ROW], 4: [SERVICE_ROW], 5: [LIMIT_ROW], 6:
+    [JOURNAL_ROW], 7: [PROCESS_ROW]}
+valid("statistics-reply", "all sections", "STATISTICS_REPLY", {}, pack(STATISTICS), value=plain(STATISTICS))
+SPANS = [{0: 100, 1: "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01", 2: "b7ad6b7169203331", 3: "a=b", 4: "command", 5: 7, 6: 2,
+          7: 10**18, 8: 10**18 + 5, 9: 10**18 + 9, 10: 1, 11: 3, 12: 2, 13: 127, 14: "it failed"}]
+valid("spans-reply", "none has ended since", "SPANS_REPLY", {67: 100}, pack([]), value=[])
+valid("spans-reply-one", "a command that failed", "SPANS_REPLY", {67: 101}, pack(SPANS), value=plain(SPANS))
+KEYS_ROWS = [
+    {0: "laptop", 1: "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7", 2: "observe;submit", 3: True, 4: [], 5: 100, 6: 2**33 + 7, 7: 2, 8: 1767225600000},
+    {0: "old", 1: "", 2: "work", 3: False, 4: ["command", "echo"], 5: 0, 6: 2**33, 7: 0, 8: 0},
+]
+valid("keys-reply", "no keys", "KEYS_REPLY", {}, pack([]), value=[])
+valid("keys-reply-two", "a key that is in use, and one that was revoked", "KEYS_REPLY", {15: "/etc/iris/keys.d"}, pack(KEYS_ROWS), value=plain(KEYS_ROWS))
+valid("schedules-reply", "no schedules", "SCHEDULES_REPLY", {}, pack([]), value=[])
+SCHEDULES = [{0: "backup", 1: 1000, 2: "30 2 * * *", 3: 0, 4: "Europe/Zurich", 5: 60000, 6: 2, 7: 2, 8: False, 9: 1700000000000, 10: 1699913600000, 11: 7,
+              12: 3, 13: 12, 14: 1, 15: "command", 16: ["backup", "--all"]}]
+valid("schedules-reply-one", "one, and there are more", "SCHEDULES_REPLY", {61: b"1000/backup"}, pack(SCHEDULES), value=plain(SCHEDULES))
+valid("queues-reply", "no queues", "QUEUES_REPLY", {}, pack([]), value=[])
+QUEUES = [{0: "builds", 1: 1, 2: 5, 3: True, 4: 0, 5: 12}, {0: "films", 1: 2, 2: 3, 3: False, 4: 2, 5: 0}]
+valid("queues-reply-two", "one that is paused, and one that is full", "QUEUES_REPLY", {}, pack(QUEUES), value=plain(QUEUES))
+valid("submit-traced", "an item with a parent, a queue, and its output kept", "SUBMIT",
+      {10: "command", 14: ["true"], 54: "films", 68: 65536, 69: 2, 78: ["notify-me"],
+       104: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", 105: "a=b"})
 
 # The same said otherwise: all legal spellings are read.
 spelled("spelled-map16", "a map's head in 16 bits", "SUBMIT", "de00010aa0", {10: ""})
@@ -423,7 +497,7 @@ invalid("ack-twice", "named by the header and by the body", "malformed",
 invalid("ack-part", "half a request id", "malformed", [b"IRS1", b"\x05", ident(1), b"\x80", ident(2)[:8]])
 bad_header("range-versions", "from 2 to 1", "bad-argument", "8201020201", kind="HELLO")
 bad_header("range-version-0", "there is no version 0", "bad-argument", "8201000201", kind="HELLO")
-bad_header("range-state", "no such state", "bad-argument", "813409", kind="CANCELLING")
+bad_header("range-state", "no such state", "bad-argument", "81340a", kind="CANCELLING")
 bad_header("kick-what", "KICK says what", "bad-argument", "80", kind="KICK")
 bad_header("kick-both", "KICK says it once", "bad-argument", "8234083f07", kind="KICK")
 bad_header("kick-state", "what is done cannot be kicked", "bad-argument", "813403", kind="KICK")

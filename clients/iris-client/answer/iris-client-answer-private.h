@@ -21,9 +21,16 @@ typedef gpointer (*IrisClientAnswerRead) (const IrisWireMessage *answer, GError 
 gpointer iris_result_read (const IrisWireMessage *answer, GError **error);
 gpointer iris_client_item_read (const IrisWireMessage *answer, GError **error);
 gpointer iris_client_items_read (const IrisWireMessage *answer, GError **error);
+gpointer iris_client_encoded_statistics_read (const IrisWireMessage *answer, GError **error);
 gpointer iris_client_exported_item_read (const IrisWireMessage *answer, GError **error);
 gpointer iris_client_places_read (const IrisWireMessage *answer, GError **error);
+gpointer iris_client_queues_read (const IrisWireMessage *answer, GError **error);
+gpointer iris_client_schedules_read (const IrisWireMessage *answer, GError **error);
 gpointer iris_client_services_read (const IrisWireMessage *answer, GError **error);
+gpointer iris_client_keys_read (const IrisWireMessage *answer, GError **error);
+gpointer iris_client_message_read (const IrisWireMessage *answer, GError **error);
+gpointer iris_client_spans_read (const IrisWireMessage *answer, GError **error);
+gpointer iris_client_statistics_read (const IrisWireMessage *answer, GError **error);
 gpointer iris_client_status_read (const IrisWireMessage *answer, GError **error);
 gpointer iris_client_workers_read (const IrisWireMessage *answer, GError **error);
 

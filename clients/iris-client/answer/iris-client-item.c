@@ -16,6 +16,8 @@ iris_client_item_clear (IrisClientItem *self)
   g_free (self->error_name);
   g_free (self->message);
   g_strfreev (self->args);
+  g_free (self->traceparent);
+  g_free (self->owner_name);
 }
 
 /**
@@ -55,6 +57,8 @@ item_new (const IrisWirePersistentItem *item)
   self->place = item->place <= G_MAXINT ? (int) item->place : -1;
   self->crashes = item->crashes;
   self->args = item->args != NULL ? g_strdupv (item->args) : g_new0 (char *, 1);
+  self->traceparent = g_strdup (item->traceparent);
+  self->owner_name = g_strdup (item->owner_name);
   return self;
 }
 
@@ -113,7 +117,19 @@ dup_list (const IrisWireArgs *list)
   return g_variant_builder_end (&builder);
 }
 
-/* NULL if @key is no number of milliseconds. */
+/* NULL if @key does not say what is kept of the output. */
+static GVariant *
+kept_of (const IrisWireMessage *item, IrisWireKey key)
+{
+  if (key == IRIS_WIRE_KEY_KEEP_OUTPUT)
+    return g_variant_new_uint64 (item->keep_output);
+  if (key == IRIS_WIRE_KEY_OUTPUT_POLICY)
+    return g_variant_new_string (item->output_policy == IRIS_WIRE_OUTPUT_POLICY_TAIL ? "tail"
+                                                                                     : "head-tail");
+  return NULL;
+}
+
+/* NULL if @key is no number of milliseconds either. */
 static GVariant *
 time_of (const IrisWireMessage *item, IrisWireKey key)
 {
@@ -136,7 +152,7 @@ time_of (const IrisWireMessage *item, IrisWireKey key)
     case IRIS_WIRE_KEY_GRACE_MS:
       return g_variant_new_uint64 (item->grace_ms);
     default:
-      return NULL;
+      return kept_of (item, key);
     }
 }
 
@@ -159,6 +175,12 @@ value_of (const IrisWireMessage *item, IrisWireKey key)
       return dup_string (&item->hint_name);
     case IRIS_WIRE_KEY_NEAR_PATH:
       return dup_string (&item->near_path);
+    case IRIS_WIRE_KEY_TRACEPARENT:
+      return dup_string (&item->traceparent);
+    case IRIS_WIRE_KEY_TRACESTATE:
+      return dup_string (&item->tracestate);
+    case IRIS_WIRE_KEY_QUEUE:
+      return dup_string (&item->queue);
     case IRIS_WIRE_KEY_NEAR_ITEM:
       return g_variant_new_uint64 (item->near_item);
     case IRIS_WIRE_KEY_ARGS:
@@ -167,6 +189,8 @@ value_of (const IrisWireMessage *item, IrisWireKey key)
       return dup_list (&item->environment);
     case IRIS_WIRE_KEY_LIMITS:
       return dup_list (&item->limits);
+    case IRIS_WIRE_KEY_HOOK:
+      return dup_list (&item->hook);
     case IRIS_WIRE_KEY_HINT:
       return g_variant_new_int32 (item->hint);
     case IRIS_WIRE_KEY_NICE:

@@ -22,6 +22,7 @@ G_BEGIN_DECLS
  * @IRIS_CLIENT_ITEM_DELAYED: it waits for its time
  * @IRIS_CLIENT_ITEM_LEASED: a worker process has it
  * @IRIS_CLIENT_ITEM_BURIED: it was set aside, until it is kicked or cancelled
+ * @IRIS_CLIENT_ITEM_SUSPENDED: it waits, or its processes are stopped, until it is resumed
  *
  * Where a persistent item is. A newer irisd may know more states.
  */
@@ -36,7 +37,23 @@ typedef enum
   IRIS_CLIENT_ITEM_DELAYED = 6,
   IRIS_CLIENT_ITEM_LEASED = 7,
   IRIS_CLIENT_ITEM_BURIED = 8,
+  IRIS_CLIENT_ITEM_SUSPENDED = 9,
 } IrisClientItemState;
+
+/**
+ * IrisClientOutputFunc:
+ * @is_error: whether it was written to standard error, not to standard output
+ * @offset: how much the command had written before; 0 again when another attempt has begun
+ * @bytes: a part of what the command wrote
+ * @user_data: what the function was given with
+ *
+ * Takes output of a command that is followed. An offset beyond the end of the part before says that
+ * what lies between was not kept.
+ */
+typedef void (*IrisClientOutputFunc) (gboolean is_error,
+                                      guint64 offset,
+                                      GBytes *bytes,
+                                      gpointer user_data);
 
 /**
  * IrisClientItem:
@@ -52,8 +69,8 @@ typedef enum
  * @ended_ms: when it ended, the same; 0 if it has not
  * @expires_ms: when its end is forgotten, the same; 0 if it has not ended
  * @error_name: why it is buried, as the protocol names it (`service-failed`); empty if it is not
- * @message: the same for a person
- * @owner: the number of the user that it belongs to
+ * @message: the same for a person; of a suspended one why it is
+ * @owner: the number of the user or key that it belongs to
  * @due_ms: before that Unix time in milliseconds it does not run; 0 if it waits for no time
  * @started_ms: when its latest attempt began, the same; 0 if none did since irisd started
  * @place: the id of the place that it was queued at; -1 if that is not known
@@ -61,6 +78,8 @@ typedef enum
  * @args: (array zero-terminated=1): its arguments, the program first if the service is `command`;
  *   none once it has ended, and in a list only if [method@IrisClient.ClientQuery.set_with_args]
  *   was called
+ * @traceparent: the trace that it belongs to; empty for none, likewise
+ * @owner_name: the name of the key that it belongs to; empty for a user
  *
  * A work item that irisd keeps. Its fields are to be read only.
  */
@@ -79,12 +98,14 @@ typedef struct
   guint64 expires_ms;
   char *error_name;
   char *message;
-  guint owner;
+  guint64 owner;
   guint64 due_ms;
   guint64 started_ms;
   int place;
   guint crashes;
   char **args;
+  char *traceparent;
+  char *owner_name;
 } IrisClientItem;
 
 IRIS_CLIENT_AVAILABLE_IN_ALL

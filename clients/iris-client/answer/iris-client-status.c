@@ -88,6 +88,64 @@ place_status_new (const IrisWirePlaceStatus *place)
   return self;
 }
 
+/* The text for people of CHANGED. */
+gpointer
+iris_client_message_read (const IrisWireMessage *answer, GError **error)
+{
+  return answer->message.len > 0 ? iris_wire_string_dup (&answer->message) : g_strdup ("");
+}
+
+/* Of a future irisd there may be more entries than there are by default. */
+gpointer
+iris_client_statistics_read (const IrisWireMessage *answer, GError **error)
+{
+  IrisWireLimits limits = *iris_wire_limits_default ();
+
+  limits.max_entries = G_MAXUINT16;
+  g_autoptr (IrisWireStatistics)
+      statistics = iris_wire_statistics_decode (answer->body, &limits, error);
+  return statistics != NULL ? g_variant_ref_sink (iris_wire_statistics_to_variant (statistics))
+                            : NULL;
+}
+
+/* With the number of the next one, "(taa{sv})". */
+gpointer
+iris_client_spans_read (const IrisWireMessage *answer, GError **error)
+{
+  g_autoptr (IrisWireSpans) spans = iris_wire_spans_decode (answer->body, NULL, error);
+
+  return spans != NULL ? g_variant_ref_sink (
+             g_variant_new ("(t@aa{sv})", answer->offset, iris_wire_spans_to_variant (spans)))
+                       : NULL;
+}
+
+/* With what the next page begins behind, "(ayaa{sv})". */
+gpointer
+iris_client_schedules_read (const IrisWireMessage *answer, GError **error)
+{
+  g_autoptr (IrisWireSchedules) schedules = iris_wire_schedules_decode (answer->body, NULL, error);
+
+  return schedules != NULL ? g_variant_ref_sink (g_variant_new (
+             "(@ay@aa{sv})",
+             g_variant_new_fixed_array (G_VARIANT_TYPE_BYTE, answer->key.data, answer->key.len, 1),
+             iris_wire_schedules_to_variant (schedules)))
+                           : NULL;
+}
+
+gpointer
+iris_client_queues_read (const IrisWireMessage *answer, GError **error)
+{
+  g_autoptr (IrisWireQueues) queues = iris_wire_queues_decode (answer->body, NULL, error);
+
+  return queues != NULL ? g_variant_ref_sink (iris_wire_queues_to_variant (queues)) : NULL;
+}
+
+gpointer
+iris_client_encoded_statistics_read (const IrisWireMessage *answer, GError **error)
+{
+  return g_bytes_new (answer->body.data, answer->body.size);
+}
+
 gpointer
 iris_client_status_read (const IrisWireMessage *answer, GError **error)
 {
@@ -141,4 +199,20 @@ iris_client_services_read (const IrisWireMessage *answer, GError **error)
       g_ptr_array_add (list, service);
     }
   return list;
+}
+
+/* With the folder, "(msaa{sv})". */
+gpointer
+iris_client_keys_read (const IrisWireMessage *answer, GError **error)
+{
+  IrisWireLimits limits = *iris_wire_limits_default ();
+
+  limits.max_entries = G_MAXUINT16;
+  g_autoptr (IrisWireClientKeys) keys = iris_wire_client_keys_decode (answer->body, &limits, error);
+  g_autofree char *dir = iris_wire_message_has (answer, IRIS_WIRE_KEY_PATH)
+                             ? iris_wire_string_dup (&answer->path)
+                             : NULL;
+  return keys != NULL ? g_variant_ref_sink (
+             g_variant_new ("(m^ay@aa{sv})", dir, iris_wire_client_keys_to_variant (keys)))
+                      : NULL;
 }

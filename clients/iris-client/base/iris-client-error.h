@@ -52,6 +52,7 @@ G_BEGIN_DECLS
  * @IRIS_CLIENT_ERROR_TIME_LIMIT: the command ran for longer than its time limit
  * @IRIS_CLIENT_ERROR_BURIED: the item was set aside: it is kept, and has no end until it is kicked
  * @IRIS_CLIENT_ERROR_DEADLINE_PASSED: the item had not begun by its deadline
+ * @IRIS_CLIENT_ERROR_KEY_REVOKED: the key of this client is not taken any more
  * @IRIS_CLIENT_ERROR_NOT_CONNECTED: no irisd answers; the item was not sent
  * @IRIS_CLIENT_ERROR_TIMED_OUT: irisd is there but did not answer in time; the item may have run
  * @IRIS_CLIENT_ERROR_DISCONNECTED: irisd vanished; the item may or may not have run
@@ -96,6 +97,7 @@ typedef enum
   IRIS_CLIENT_ERROR_BURIED = 29,
   IRIS_CLIENT_ERROR_NOT_REMEMBERED = 30,
   IRIS_CLIENT_ERROR_DEADLINE_PASSED = 32,
+  IRIS_CLIENT_ERROR_KEY_REVOKED = 33,
 
   IRIS_CLIENT_ERROR_NOT_CONNECTED = 100,
   IRIS_CLIENT_ERROR_TIMED_OUT = 101,

@@ -32,27 +32,34 @@ struct _IrisClientCall
   guint64 batch;  /* the serial of the batch that it was sent in, or 0 */
   IrisWireType type;
   IrisClientCallState state;
-  IrisRequest *request;             /* of a SUBMIT */
+  IrisRequest *request;             /* of a SUBMIT; of EDIT, AGAIN: what is different */
   guint8 target[IRIS_WIRE_ID_SIZE]; /* of a CANCEL */
-  guint64 item;                     /* of FETCH, SHOW, CANCEL, KICK, BURY */
-  guint64 wait_ms;                  /* of FETCH and SHOW */
-  IrisClientQuery *query;           /* of LIST */
-  guint32 count;                    /* of KICK; of SET_WORKERS: workers */
-  guint32 wanted;                   /* of KICK: the state */
-  char *message;                    /* of BURY */
-  gint32 changed_place;             /* of DRAIN and SET_WORKERS */
-  gboolean drained;                 /* of DRAIN */
-  gboolean whole;                   /* of SHOW: the item as it was submitted */
-  gint32 place;                     /* of a SUBMIT: its hint, looked up; -1 for none */
-  gsize size;                       /* bytes of payload */
-  gsize owed;         /* bytes of output or parts that were taken and not granted anew */
-  gint64 asked_at;    /* when it was given to its channel */
-  gboolean refused;   /* irisd was too busy for it */
-  gboolean cancelled; /* its own GCancellable was triggered */
-  gpointer channel;   /* whose queue or table it is in */
-  GList link;         /* in that queue */
-  gpointer watch;     /* looks at its GCancellable */
-  GList watch_link;   /* in that one's list */
+  guint64 item;    /* of FETCH, SHOW, CANCEL, KICK, EDIT, FOLLOW…; of SPANS: from where on */
+  guint64 wait_ms; /* of FETCH, SHOW and TRACE */
+  IrisClientQuery *query; /* of LIST */
+  guint32 count;          /* of KICK; of SET_WORKERS: workers */
+  guint32 wanted;         /* of KICK: the state; of STATISTICS: the sections */
+  GVariant *settings;     /* of SCHEDULE and QUEUE: "a{sv}" by the protocol's names */
+  GBytes *body;           /* of SCHEDULE: (nullable): the item */
+  char *message; /* of SCHEDULE, SCHEDULES and QUEUE: the name; of BURY; of BACKUP: the path */
+  gint32 changed_place;        /* of DRAIN and SET_WORKERS */
+  gboolean drained;            /* of DRAIN */
+  gboolean whole;              /* of SHOW: the item as it was submitted */
+  guint64 offset;              /* of FOLLOW */
+  IrisClientOutputFunc output; /* of FOLLOW */
+  IrisRequestData output_data;
+  gint32 place;          /* of a SUBMIT: its hint, looked up; -1 for none */
+  gsize size;            /* bytes of payload */
+  gsize owed;            /* bytes of output or parts that were taken and not granted anew */
+  gint64 asked_at;       /* when it was given to its channel */
+  GByteArray *parts;     /* of an answer in parts: those that have come */
+  gboolean refused;      /* irisd was too busy for it */
+  const guint8 *session; /* of a SUBMIT that was perhaps sent before: borrowed, else NULL */
+  gboolean cancelled;    /* its own GCancellable was triggered */
+  gpointer channel;      /* whose queue or table it is in */
+  GList link;            /* in that queue */
+  gpointer watch;        /* looks at its GCancellable */
+  GList watch_link;      /* in that one's list */
   IrisClientCallDone done;
   IrisClientAnswerRead read; /* for done: what the call gives, */
   GDestroyNotify destroy;    /* and what frees that */
@@ -79,6 +86,12 @@ static inline gboolean
 iris_client_call_is_detached (const IrisClientCall *self)
 {
   return self->type == IRIS_WIRE_SUBMIT && self->request->detached;
+}
+
+static inline gboolean
+iris_client_call_is_persistent (const IrisClientCall *self)
+{
+  return self->type == IRIS_WIRE_SUBMIT && self->request->durability != IRIS_DURABILITY_VOLATILE;
 }
 
 /* Request ids: eight random bytes of the client, then a serial number. */

@@ -44,6 +44,7 @@ iris_client_channel_welcome (IrisClientChannel *self, const IrisWireMessage *mes
     self->limits.max_body = message->max_body;
   if (iris_wire_message_has (message, IRIS_WIRE_KEY_MAX_BATCH))
     self->limits.max_batch = message->max_batch;
+  self->takes_two_frames = (message->features & IRIS_WIRE_FEATURE_TWO_FRAMES) != 0;
   iris_wire_encoder_clear (&self->encoder);
   iris_wire_encoder_init (&self->encoder, &self->limits);
   iris_wire_batch_builder_clear (&self->batch);
@@ -51,6 +52,7 @@ iris_client_channel_welcome (IrisClientChannel *self, const IrisWireMessage *mes
   iris_client_credit_init (&self->credit, message->credits, message->byte_credits);
   self->state = IRIS_CLIENT_CHANNEL_READY;
   self->backoff = (IrisClientBackoff){ 0 };
+  self->resumes = (message->features & IRIS_WIRE_FEATURE_RESUME) != 0;
   iris_client_channel_wake (self);
   self->funcs->ready (self, self->user_data);
   iris_client_channel_set_busy (self, NULL);
@@ -61,12 +63,31 @@ static void
 iris_client_channel_answer (IrisClientChannel *self, const IrisWireMessage *message)
 {
   static const guint8 answers[] = {
-    [IRIS_WIRE_MAP] = IRIS_WIRE_MAP_REPLY,         [IRIS_WIRE_CANCEL] = IRIS_WIRE_CANCELLING,
-    [IRIS_WIRE_STATUS] = IRIS_WIRE_STATUS_REPLY,   [IRIS_WIRE_SERVICES] = IRIS_WIRE_SERVICES_REPLY,
-    [IRIS_WIRE_LIST] = IRIS_WIRE_LIST_REPLY,       [IRIS_WIRE_SHOW] = IRIS_WIRE_SHOW_REPLY,
-    [IRIS_WIRE_KICK] = IRIS_WIRE_CHANGED,          [IRIS_WIRE_BURY] = IRIS_WIRE_CHANGED,
-    [IRIS_WIRE_DRAIN] = IRIS_WIRE_CHANGED,         [IRIS_WIRE_SET_WORKERS] = IRIS_WIRE_CHANGED,
+    [IRIS_WIRE_MAP] = IRIS_WIRE_MAP_REPLY,
+    [IRIS_WIRE_CANCEL] = IRIS_WIRE_CANCELLING,
+    [IRIS_WIRE_STATUS] = IRIS_WIRE_STATUS_REPLY,
+    [IRIS_WIRE_SERVICES] = IRIS_WIRE_SERVICES_REPLY,
+    [IRIS_WIRE_LIST] = IRIS_WIRE_LIST_REPLY,
+    [IRIS_WIRE_SHOW] = IRIS_WIRE_SHOW_REPLY,
+    [IRIS_WIRE_KICK] = IRIS_WIRE_CHANGED,
+    [IRIS_WIRE_BURY] = IRIS_WIRE_CHANGED,
+    [IRIS_WIRE_DRAIN] = IRIS_WIRE_CHANGED,
+    [IRIS_WIRE_SET_WORKERS] = IRIS_WIRE_CHANGED,
     [IRIS_WIRE_WORKERS] = IRIS_WIRE_WORKERS_REPLY,
+    [IRIS_WIRE_STATISTICS] = IRIS_WIRE_STATISTICS_REPLY,
+    [IRIS_WIRE_SPANS] = IRIS_WIRE_SPANS_REPLY,
+    [IRIS_WIRE_RELOAD] = IRIS_WIRE_CHANGED,
+    [IRIS_WIRE_KEYS] = IRIS_WIRE_KEYS_REPLY,
+    [IRIS_WIRE_SUSPEND] = IRIS_WIRE_CHANGED,
+    [IRIS_WIRE_RESUME] = IRIS_WIRE_CHANGED,
+    [IRIS_WIRE_EDIT] = IRIS_WIRE_CHANGED,
+    [IRIS_WIRE_AGAIN] = IRIS_WIRE_ACCEPTED,
+    [IRIS_WIRE_SCHEDULE] = IRIS_WIRE_CHANGED,
+    [IRIS_WIRE_SCHEDULES] = IRIS_WIRE_SCHEDULES_REPLY,
+    [IRIS_WIRE_QUEUE] = IRIS_WIRE_CHANGED,
+    [IRIS_WIRE_QUEUES] = IRIS_WIRE_QUEUES_REPLY,
+    [IRIS_WIRE_BACKUP] = IRIS_WIRE_CHANGED,
+    [IRIS_WIRE_FOLLOW] = IRIS_WIRE_FOLLOWED,
   };
   IrisClientCall *call = iris_client_channel_find (self, message);
 
@@ -74,6 +95,25 @@ iris_client_channel_answer (IrisClientChannel *self, const IrisWireMessage *mess
     return;
   iris_client_channel_remove (self, call);
   iris_client_channel_end_call (self, call, message, NULL);
+}
+
+/* The call ends with the last part, and gets the body that all make. */
+static void
+iris_client_channel_part_of_answer (IrisClientChannel *self, const IrisWireMessage *message)
+{
+  IrisClientCall *call = iris_client_channel_find (self, message);
+  IrisWireMessage whole = *message;
+
+  if (call == NULL || call->type != IRIS_WIRE_TRACE)
+    return;
+  if (call->parts == NULL)
+    call->parts = g_byte_array_new ();
+  g_byte_array_append (call->parts, message->body.data, (guint) message->body.size);
+  if (!message->ends)
+    return;
+  whole.body = (IrisWireFrame){ call->parts->data, call->parts->len };
+  iris_client_channel_remove (self, call);
+  iris_client_channel_end_call (self, call, &whole, NULL);
 }
 
 /* It is acknowledged with others, by the request id of the last one. */
@@ -152,6 +192,38 @@ iris_client_channel_pending (IrisClientChannel *self, const IrisWireMessage *mes
   iris_client_channel_end_call (self, call, NULL, error);
 }
 
+/* Puts an item back among those that wait, where its turn is. */
+static void
+iris_client_channel_requeue (IrisClientChannel *self, IrisClientCall *call)
+{
+  GList *next = self->waiting.head;
+
+  while (next != NULL && ((IrisClientCall *) next->data)->serial < call->serial)
+    next = next->next;
+  call->state = IRIS_CLIENT_CALL_WAITING;
+  call->refused = TRUE;
+  call->batch = 0;
+  g_queue_insert_before_link (&self->waiting, next, &call->link);
+}
+
+/* irisd ends, and has not run the item of @call: keeps it for the next channel. Returns FALSE if it
+ * has to be told. @ends: irisd had accepted it. */
+static gboolean
+iris_client_channel_put_off (IrisClientChannel *self,
+                             IrisClientCall *call,
+                             const GError *error,
+                             gboolean ends)
+{
+  if (!g_error_matches (error, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_SHUTTING_DOWN)
+      || !iris_client_call_takes_credit (call) || call->cancelled || call->done == NULL
+      || !self->going || (ends && !iris_client_channel_may_carry (self, call)))
+    return FALSE;
+  if (ends && call->type == IRIS_WIRE_SUBMIT)
+    call->session = self->settings->session;
+  iris_client_channel_requeue (self, call);
+  return TRUE;
+}
+
 /* A whole batch was refused: so was each of its items. */
 static void
 iris_client_channel_batch_refused (IrisClientChannel *self, guint64 batch, const GError *error)
@@ -167,7 +239,8 @@ iris_client_channel_batch_refused (IrisClientChannel *self, guint64 batch, const
   for (guint i = 0; i < calls->len; i++)
     iris_client_channel_not_accepted (self, g_ptr_array_index (calls, i));
   for (guint i = 0; i < calls->len; i++)
-    iris_client_channel_end_call (self, g_ptr_array_index (calls, i), NULL, error);
+    if (!iris_client_channel_put_off (self, g_ptr_array_index (calls, i), error, FALSE))
+      iris_client_channel_end_call (self, g_ptr_array_index (calls, i), NULL, error);
 }
 
 static void
@@ -178,6 +251,8 @@ iris_client_channel_error (IrisClientChannel *self, const IrisWireMessage *messa
   guint64 serial = 0;
   gboolean ours = iris_client_id_read (message->request_id, self->settings->prefix, &serial);
 
+  if (message->code == IRIS_WIRE_ERROR_SHUTTING_DOWN && !message->ends)
+    iris_client_channel_note_going (self);
   if (self->state == IRIS_CLIENT_CHANNEL_CONNECTING)
     iris_client_channel_fail (self, error->code, error->message);
   else if (message->code == IRIS_WIRE_ERROR_HELLO_REQUIRED)
@@ -187,29 +262,17 @@ iris_client_channel_error (IrisClientChannel *self, const IrisWireMessage *messa
     {
       iris_client_channel_remove (self, call);
       iris_client_channel_count_completion (self, call, message);
-      iris_client_channel_end_call (self, call, NULL, error);
+      if (!iris_client_channel_put_off (self, call, error, TRUE))
+        iris_client_channel_end_call (self, call, NULL, error);
     }
   else if (call != NULL)
     {
       iris_client_channel_not_accepted (self, call);
-      iris_client_channel_end_call (self, call, NULL, error);
+      if (!iris_client_channel_put_off (self, call, error, FALSE))
+        iris_client_channel_end_call (self, call, NULL, error);
     }
   else if (ours && serial != 0)
     iris_client_channel_batch_refused (self, serial, error);
-}
-
-/* Puts an item back among those that wait, where its turn is. */
-static void
-iris_client_channel_requeue (IrisClientChannel *self, IrisClientCall *call)
-{
-  GList *next = self->waiting.head;
-
-  while (next != NULL && ((IrisClientCall *) next->data)->serial < call->serial)
-    next = next->next;
-  call->state = IRIS_CLIENT_CALL_WAITING;
-  call->refused = TRUE;
-  call->batch = 0;
-  g_queue_insert_before_link (&self->waiting, next, &call->link);
 }
 
 static gint64
@@ -344,6 +407,19 @@ iris_client_channel_owe (IrisClientChannel *self, const IrisWireMessage *message
   iris_client_channel_send_more (self, call);
 }
 
+/* Output of an item that is followed. */
+static void
+iris_client_channel_followed_bytes (IrisClientChannel *self,
+                                    IrisClientCall *call,
+                                    const IrisWireMessage *message)
+{
+  g_autoptr (GBytes) bytes = g_bytes_new (message->body.data, message->body.size);
+
+  call->output (message->channel == IRIS_WIRE_CHANNEL_ERRORS, message->offset, bytes,
+                call->output_data.data);
+  iris_client_channel_owe (self, message);
+}
+
 static void
 iris_client_channel_bytes (IrisClientChannel *self, const IrisWireMessage *message)
 {
@@ -381,6 +457,8 @@ iris_client_channel_progress (IrisClientChannel *self, const IrisWireMessage *me
 static void
 iris_client_channel_handle (IrisClientChannel *self, const IrisWireMessage *message)
 {
+  IrisClientCall *call;
+
   switch (message->type)
     {
     case IRIS_WIRE_WELCOME:
@@ -397,16 +475,30 @@ iris_client_channel_handle (IrisClientChannel *self, const IrisWireMessage *mess
       break;
     case IRIS_WIRE_OUTPUT:
     case IRIS_WIRE_PART:
-      iris_client_channel_bytes (self, message);
+      call = iris_client_channel_find (self, message);
+      if (call != NULL && call->type == IRIS_WIRE_FOLLOW)
+        iris_client_channel_followed_bytes (self, call, message);
+      else
+        iris_client_channel_bytes (self, message);
       break;
     case IRIS_WIRE_PROGRESS:
       iris_client_channel_progress (self, message);
       break;
     case IRIS_WIRE_ACCEPTED:
-      iris_client_channel_accepted (self, message);
+      call = iris_client_channel_find (self, message);
+      if (call != NULL && call->type == IRIS_WIRE_AGAIN)
+        iris_client_channel_answer (self, message);
+      else
+        iris_client_channel_accepted (self, message);
       break;
     case IRIS_WIRE_PENDING:
       iris_client_channel_pending (self, message);
+      break;
+    case IRIS_WIRE_TRACE_REPLY:
+      iris_client_channel_part_of_answer (self, message);
+      break;
+    case IRIS_WIRE_GOING:
+      iris_client_channel_note_going (self);
       break;
     case IRIS_WIRE_PONG:
       iris_client_channel_pong (self, message);

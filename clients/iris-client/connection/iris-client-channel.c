@@ -3,7 +3,7 @@
  * A conversation with one of irisd's sockets: its life, its timers, what it sends, how it ends.
  *
  * A channel is made for one connection: it connects, says HELLO, learns its credits (WELCOME),
- * carries calls, and is closed for good by whatever goes wrong. Then every call that it had is
+ * carries calls, and is closed for good by whatever goes wrong. Then the calls that it had are
  * ended with an error that tells apart what was sent (may have run) and what was not.
  *
  * Nothing is sent at the moment it is asked for. Calls are queued and the clock is woken; its next
@@ -16,6 +16,9 @@
  *
  * While something is unanswered and irisd silent, PING asks whether it is still there. The loop may
  * have been held up by the program itself, so a deadline only counts if nothing waits to be read.
+ *
+ * An irisd with the feature `resume` may be started anew: a channel that is lost then hands the
+ * calls that may go on to its owner, which gives them to the next channel (iris-client-resume.c).
  *
  * Everything runs in the thread of the client's context. Ending a call runs the program's code,
  * which may drop the client and with it the channel: entry points from sources hold a reference,
@@ -114,7 +117,7 @@ take_queue (GQueue *queue, GPtrArray *calls)
 }
 
 /* Takes every call out of the channel, in the order they were asked for. */
-static GPtrArray *
+GPtrArray *
 iris_client_channel_take_calls (IrisClientChannel *self)
 {
   GPtrArray *calls = g_ptr_array_new ();
@@ -140,7 +143,70 @@ iris_client_channel_shut (IrisClientChannel *self, int linger_ms)
     iris_client_link_close (g_steal_pointer (&self->link), linger_ms);
 }
 
-/* Closes the channel and ends all its calls. */
+/* Whether @call goes on in the next channel when this one is lost: what irisd does not have, what
+ * only asks, and what irisd finds again by its session or key. The places are asked for anew. */
+gboolean
+iris_client_channel_may_carry (IrisClientChannel *self, IrisClientCall *call)
+{
+  if (!self->resumes || call->cancelled || call->done == NULL || call->type == IRIS_WIRE_MAP)
+    return FALSE;
+  if (call->state == IRIS_CLIENT_CALL_WAITING)
+    return TRUE;
+  switch (call->type)
+    {
+    case IRIS_WIRE_SUBMIT:
+      return iris_client_call_is_persistent (call);
+    case IRIS_WIRE_FETCH:
+    case IRIS_WIRE_SHOW:
+    case IRIS_WIRE_LIST:
+    case IRIS_WIRE_STATUS:
+    case IRIS_WIRE_SERVICES:
+    case IRIS_WIRE_WORKERS:
+    case IRIS_WIRE_STATISTICS:
+      return TRUE;
+    default:
+      return FALSE;
+    }
+}
+
+static void
+iris_client_channel_carry (IrisClientChannel *self, IrisClientCall *call)
+{
+  if (call->state == IRIS_CLIENT_CALL_SENT && call->type == IRIS_WIRE_SUBMIT)
+    call->session = self->settings->session;
+  call->state = IRIS_CLIENT_CALL_WAITING;
+  call->channel = NULL;
+  call->batch = 0;
+  call->owed = 0;
+  call->refused = FALSE;
+  self->funcs->carried (self, call, self->user_data);
+}
+
+/* irisd has said, or shown, that it ends. */
+void
+iris_client_channel_note_going (IrisClientChannel *self)
+{
+  if (self->going || !self->resumes)
+    return;
+  self->going = TRUE;
+  iris_client_channel_wake (self);
+  self->funcs->going (self, self->user_data);
+}
+
+/* Ends the items that irisd does not have. */
+void
+iris_client_channel_end_waiting (IrisClientChannel *self, const GError *error)
+{
+  g_autoptr (GPtrArray) calls = g_ptr_array_new ();
+
+  g_rc_box_acquire (self);
+  take_queue (&self->waiting, calls);
+  for (guint i = 0; i < calls->len; i++)
+    iris_client_channel_end_call (self, g_ptr_array_index (calls, i), NULL, error);
+  iris_client_channel_release (self);
+}
+
+/* Closes the channel and ends its calls, but not those that go on in the next one. */
 void
 iris_client_channel_fail (IrisClientChannel *self, int code, const char *why)
 {
@@ -153,6 +219,7 @@ iris_client_channel_fail (IrisClientChannel *self, int code, const char *why)
     return;
   g_rc_box_acquire (self);
   iris_client_channel_shut (self, 0);
+  self->lost = code == IRIS_CLIENT_ERROR_DISCONNECTED;
   calls = iris_client_channel_take_calls (self);
   if (had_been_ready)
     {
@@ -171,6 +238,11 @@ iris_client_channel_fail (IrisClientChannel *self, int code, const char *why)
     {
       IrisClientCall *call = g_ptr_array_index (calls, i);
 
+      if (self->lost && iris_client_channel_may_carry (self, call))
+        {
+          iris_client_channel_carry (self, call);
+          continue;
+        }
       iris_client_channel_end_call (
           self, call, NULL, call->state == IRIS_CLIENT_CALL_SENT && sent != NULL ? sent : unsent);
     }
@@ -189,7 +261,11 @@ static void
 fail_not_let_in (IrisClientChannel *self)
 {
   g_autofree char *why = g_strdup_printf (
-      "irisd at %s does not let you in: ask its owner to name you under [access] users",
+      g_str_has_prefix (self->endpoint, "tcp://")
+          ? "irisd at %s does not let you in: it takes keys that its owner has allowed (irisctl "
+            "key "
+            "allow); name yours with tcp://HOST:PORT?key=FILE"
+          : "irisd at %s does not let you in: ask its owner to name you under [access] users",
       self->endpoint);
 
   iris_client_channel_fail (self, IRIS_CLIENT_ERROR_NOT_PERMITTED, why);
@@ -228,6 +304,14 @@ fail_silent (IrisClientChannel *self, guint timeout_ms)
   iris_client_channel_fail (self, IRIS_CLIENT_ERROR_TIMED_OUT, why);
 }
 
+/* What only asks is better told at once that irisd is away. */
+static gboolean
+wants_to_resume (IrisClientChannel *self)
+{
+  return self->settings->resume_timeout_ms > 0 && !self->settings->asks_only
+         && !self->settings->keeps_results;
+}
+
 static void
 iris_client_channel_lost (IrisClientLinkLoss loss, gpointer user_data)
 {
@@ -237,25 +321,43 @@ iris_client_channel_lost (IrisClientLinkLoss loss, gpointer user_data)
     return;
   if (loss == IRIS_CLIENT_LINK_REFUSED)
     {
-      if (!self->settings->wait_for_daemon)
+      if (!self->settings->wait_for_daemon && !self->settings->resuming)
         fail_unreachable (self);
     }
   else if (loss == IRIS_CLIENT_LINK_DENIED)
     fail_not_let_in (self);
   else
     {
-      g_autofree char *why = g_strdup_printf ("the connection to irisd at %s was lost",
-                                              self->endpoint);
+      /* An irisd that ended before it could answer may come back as any other. */
+      if (loss == IRIS_CLIENT_LINK_CLOSED && self->state == IRIS_CLIENT_CHANNEL_CONNECTING)
+        self->resumes = wants_to_resume (self);
+      gboolean without_key = loss == IRIS_CLIENT_LINK_DROPPED
+                             && g_str_has_prefix (self->endpoint, "tcp://")
+                             && strchr (self->endpoint, '?') == NULL;
+      g_autofree char *why = g_strdup_printf (
+          without_key ? "irisd at %s has closed the connection before it stood; if it takes keys, "
+                        "name yours with tcp://HOST:PORT?key=FILE"
+                      : "the connection to irisd at %s was lost",
+          self->endpoint);
 
       iris_client_channel_fail (self, IRIS_CLIENT_ERROR_DISCONNECTED, why);
     }
+}
+
+/* Sends the message that was encoded last. */
+static gboolean
+iris_client_channel_send_encoded (IrisClientChannel *self)
+{
+  return self->takes_two_frames
+             ? iris_client_link_send (self->link, self->encoder.two_frames, 2)
+             : iris_client_link_send (self->link, self->encoder.frames, IRIS_WIRE_N_FRAMES);
 }
 
 static gboolean
 iris_client_channel_send (IrisClientChannel *self, const IrisWireMessage *message)
 {
   return iris_wire_encode (&self->encoder, message, NULL)
-         && iris_client_link_send (self->link, self->encoder.frames);
+         && iris_client_channel_send_encoded (self);
 }
 
 /* For ACK, PING and BYE: without an answer, or with one that only shows that irisd lives. @count:
@@ -337,7 +439,7 @@ iris_client_channel_send_head (IrisClientChannel *self, GQueue *queue, gint64 no
       iris_client_channel_refuse (self, queue, error);
       return TRUE;
     }
-  if (!iris_client_link_send (self->link, self->encoder.frames))
+  if (!iris_client_channel_send_encoded (self))
     return FALSE;
   iris_client_channel_mark_sent (self, queue, 0, now);
   return TRUE;
@@ -392,22 +494,29 @@ iris_client_channel_send_batch (IrisClientChannel *self, guint n_items, gint64 n
   return TRUE;
 }
 
-/* Lets the item send as much output again as has come, once that is half of what may be under way.
- */
-void
-iris_client_channel_send_more (IrisClientChannel *self, IrisClientCall *call)
+/* Grants what @call owes. */
+static gboolean
+iris_client_channel_send_grant (IrisClientChannel *self, IrisClientCall *call)
 {
   IrisWireMessage message;
   guint8 id[IRIS_WIRE_ID_SIZE], target[IRIS_WIRE_ID_SIZE];
 
-  if (call->owed < IRIS_CLIENT_OUTPUT_WINDOW / 2)
-    return;
   iris_client_id_write (id, self->settings->prefix, self->settings->next_serial++);
   iris_client_id_write (target, self->settings->prefix, call->serial);
   iris_wire_message_init (&message, IRIS_WIRE_MORE, id);
   iris_wire_message_set_target (&message, target);
   iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_GRANT, call->owed);
-  if (iris_client_channel_send (self, &message))
+  return iris_client_channel_send (self, &message);
+}
+
+/* Lets the item send as much output again as has come, once that is half of what may be under way.
+ */
+void
+iris_client_channel_send_more (IrisClientChannel *self, IrisClientCall *call)
+{
+  if (call->owed < IRIS_CLIENT_OUTPUT_WINDOW / 2)
+    return;
+  if (iris_client_channel_send_grant (self, call))
     call->owed = 0;
   else
     self->owes = TRUE;
@@ -455,8 +564,8 @@ iris_client_channel_send_all (IrisClientChannel *self, gint64 now)
 
   if (self->owes)
     iris_client_channel_send_owed (self);
-  while (self->state == IRIS_CLIENT_CHANNEL_READY && !g_queue_is_empty (&self->waiting)
-         && iris_client_channel_send_some (self, now))
+  while (self->state == IRIS_CLIENT_CHANNEL_READY && !self->going
+         && !g_queue_is_empty (&self->waiting) && iris_client_channel_send_some (self, now))
     ;
   if (self->state == IRIS_CLIENT_CHANNEL_READY && iris_client_backoff_wants_probe (&self->backoff))
     {
@@ -479,11 +588,15 @@ iris_client_channel_send_hello (IrisClientChannel *self)
   iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MIN, IRIS_WIRE_VERSION);
   iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MAX, IRIS_WIRE_VERSION);
   iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_FEATURES,
-                              IRIS_WIRE_FEATURE_COMPLETIONS
-                                  | (self->settings->asks_only ? IRIS_WIRE_FEATURE_ASKS_ONLY : 0));
+                              IRIS_WIRE_FEATURE_COMPLETIONS | IRIS_WIRE_FEATURE_TWO_FRAMES
+                                  | (self->settings->asks_only ? IRIS_WIRE_FEATURE_ASKS_ONLY : 0)
+                                  | (wants_to_resume (self) ? IRIS_WIRE_FEATURE_RESUME : 0));
+  if (wants_to_resume (self))
+    iris_wire_message_set_string (&hello, IRIS_WIRE_KEY_SESSION,
+                                  (const char *) self->settings->session, IRIS_WIRE_SESSION_SIZE);
   iris_wire_message_set_string (&hello, IRIS_WIRE_KEY_NAME, CLIENT_NAME, -1);
-  if (iris_wire_encode (&self->encoder, &hello, NULL)
-      && iris_client_link_send (self->link, self->encoder.frames))
+  self->takes_two_frames = FALSE;
+  if (iris_client_channel_send (self, &hello))
     self->hello_serial = serial;
 }
 
@@ -547,7 +660,11 @@ static void
 iris_client_channel_acknowledge (IrisClientChannel *self, gint64 now)
 {
   IrisClientCredit *credit = &self->credit;
-  gboolean due = iris_client_credit_ack_due (credit);
+  /* An irisd that ends waits for it. */
+  gboolean due = iris_client_credit_ack_due (credit) || self->going;
+
+  if (self->settings->keeps_results)
+    return;
 
   if (credit->ended_items > 0 && self->ack_at == 0)
     self->ack_at = now + ACK_DELAY_US;
@@ -574,7 +691,10 @@ iris_client_channel_tick (gpointer user_data)
         }
       if (now >= self->connect_by && !iris_client_link_has_input (self->link))
         {
-          if (self->hello_serial == 0)
+          if (self->settings->resuming)
+            iris_client_channel_fail (self, IRIS_CLIENT_ERROR_DISCONNECTED,
+                                      "irisd has not come back yet");
+          else if (self->hello_serial == 0)
             fail_unreachable (self);
           else
             fail_silent (self, self->settings->connect_timeout_ms);
@@ -663,7 +783,7 @@ iris_client_channel_free (IrisClientChannel *self)
       gboolean ready = self->state == IRIS_CLIENT_CHANNEL_READY;
 
       /* The program has handled the completion; irisd would keep it otherwise. */
-      if (ready && self->credit.ended_items > 0)
+      if (ready && self->credit.ended_items > 0 && !self->settings->keeps_results)
         iris_client_channel_send_simple (self, IRIS_WIRE_ACK, self->credit.ended_items, NULL);
       if (ready)
         iris_client_channel_send_simple (self, IRIS_WIRE_BYE, 0, NULL);
@@ -715,6 +835,13 @@ iris_client_channel_cancel (IrisClientChannel *self, IrisClientCall *call)
       iris_client_id_write (cancel->target, self->settings->prefix, call->serial);
       iris_client_channel_push (self, cancel);
       return FALSE;
+    }
+  else if (call->type == IRIS_WIRE_FOLLOW)
+    {
+      /* A grant of nothing ends it; if it cannot be sent, credit ends it for irisd as well. */
+      call->owed = 0;
+      iris_client_channel_send_grant (self, call);
+      g_hash_table_remove (self->pending, GSIZE_TO_POINTER (call->serial));
     }
   else if (iris_client_call_takes_credit (call))
     {

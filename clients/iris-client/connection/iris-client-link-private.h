@@ -13,6 +13,7 @@ typedef enum
 {
   IRIS_CLIENT_LINK_REFUSED, /* no socket listens there */
   IRIS_CLIENT_LINK_CLOSED,  /* the other side, once connected, hung up */
+  IRIS_CLIENT_LINK_DROPPED, /* the same before the connection stood */
   IRIS_CLIENT_LINK_DENIED,  /* the other side does not let this user in */
 } IrisClientLinkLoss;
 
@@ -32,7 +33,7 @@ IrisClientLink *iris_client_link_new (const char *endpoint,
                                       const IrisClientLinkFuncs *funcs,
                                       gpointer user_data,
                                       GError **error);
-gboolean iris_client_link_send (IrisClientLink *self, const IrisWireFrame *frames);
+gboolean iris_client_link_send (IrisClientLink *self, const IrisWireFrame *frames, guint n);
 gboolean iris_client_link_has_input (IrisClientLink *self);
 void iris_client_link_close (IrisClientLink *self, int linger_ms);
 

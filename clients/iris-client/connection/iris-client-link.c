@@ -22,6 +22,7 @@
  * calls may close it; the references taken around those calls keep the memory until they return.
  */
 #include "iris-client-link-private.h"
+#include "iris-client-curve-private.h"
 #include <iris-client/base/iris-client-error-private.h>
 #include <iris-client/base/iris-client-source-private.h>
 
@@ -35,7 +36,7 @@
 #define REFUSED_MAX 4
 
 #define RECONNECT_MS     20
-#define RECONNECT_MAX_MS 500
+#define RECONNECT_MAX_MS 100
 
 /* Frames of a message that are kept; one more than a message has, so that a longer one is noticed.
  */
@@ -182,7 +183,8 @@ iris_client_link_monitor (void *monitor, gpointer user_data)
   else if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
     iris_client_link_lose (self, IRIS_CLIENT_LINK_DENIED);
   else if (event == ZMQ_EVENT_DISCONNECTED)
-    iris_client_link_lose (self, IRIS_CLIENT_LINK_CLOSED);
+    iris_client_link_lose (self,
+                           self->connected ? IRIS_CLIENT_LINK_CLOSED : IRIS_CLIENT_LINK_DROPPED);
   else if (event == ZMQ_EVENT_CONNECT_RETRIED && ++self->refused >= REFUSED_MAX
            && !self->refusal_told)
     {
@@ -212,7 +214,8 @@ iris_client_link_start_monitor (IrisClientLink *self, void *zmq, GMainContext *c
               atomic_fetch_add_explicit (&counter, 1, memory_order_relaxed));
   if (zmq_socket_monitor (self->socket, address,
                           ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH
-                              | ZMQ_EVENT_CONNECT_RETRIED | ZMQ_EVENT_DISCONNECTED)
+                              | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_CONNECT_RETRIED
+                              | ZMQ_EVENT_DISCONNECTED)
       != 0)
     return FALSE;
   self->monitor = zmq_socket (zmq, ZMQ_PAIR);
@@ -252,6 +255,7 @@ iris_client_link_new (const char *endpoint,
 {
   void *zmq = iris_client_zmq_ref ();
   IrisClientLink *self = g_rc_box_new0 (IrisClientLink);
+  g_autofree char *plain = NULL;
 
   self->funcs = funcs;
   self->user_data = user_data;
@@ -267,7 +271,13 @@ iris_client_link_new (const char *endpoint,
   set_int (self->socket, ZMQ_LINGER, 0);
   set_int (self->socket, ZMQ_RECONNECT_IVL, RECONNECT_MS);
   set_int (self->socket, ZMQ_RECONNECT_IVL_MAX, RECONNECT_MAX_MS);
-  if (zmq_connect (self->socket, endpoint) != 0)
+  plain = iris_client_curve_set_up (self->socket, endpoint, error);
+  if (plain == NULL)
+    {
+      iris_client_link_close (self, 0);
+      return NULL;
+    }
+  if (zmq_connect (self->socket, plain) != 0)
     {
       g_set_error (error, IRIS_CLIENT_ERROR, IRIS_CLIENT_ERROR_NOT_CONNECTED,
                    "cannot connect to %s: %s; an endpoint is ipc://PATH or tcp://HOST:PORT",
@@ -284,14 +294,14 @@ iris_client_link_new (const char *endpoint,
 /* Sends all of a message or nothing: FALSE if it cannot be sent now. `writable` is called once it
  * can, also for the first time, when the connection stands. */
 gboolean
-iris_client_link_send (IrisClientLink *self, const IrisWireFrame *frames)
+iris_client_link_send (IrisClientLink *self, const IrisWireFrame *frames, guint n)
 {
   if (!self->connected)
     return FALSE;
   /* Only the first frame of a message can be refused for lack of room. */
-  for (guint i = 0; i < IRIS_WIRE_N_FRAMES; i++)
+  for (guint i = 0; i < n; i++)
     {
-      int flags = ZMQ_DONTWAIT | (i + 1 < IRIS_WIRE_N_FRAMES ? ZMQ_SNDMORE : 0);
+      int flags = ZMQ_DONTWAIT | (i + 1 < n ? ZMQ_SNDMORE : 0);
       int rc;
 
       do

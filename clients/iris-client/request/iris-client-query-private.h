@@ -15,6 +15,7 @@ struct _IrisClientQuery
 {
   guint states; /* bit N for the state N; 0 for all */
   char *service;
+  char *queue;
   IrisDurability durability; /* volatile for all */
   char *key_prefix;
   guint64 since_ms;

@@ -23,6 +23,7 @@ static void
 iris_client_query_clear (IrisClientQuery *self)
 {
   g_free (self->service);
+  g_free (self->queue);
   g_free (self->key_prefix);
 }
 
@@ -67,6 +68,22 @@ iris_client_query_set_service (IrisClientQuery *self, const char *service)
 
   g_free (self->service);
   self->service = g_strdup (service);
+}
+
+/**
+ * iris_client_query_set_queue:
+ * @queue: (nullable): only items that name that queue
+ *
+ * Asks only for items of one named queue. irisd knows it of an item that has ended until it is
+ * started again.
+ */
+void
+iris_client_query_set_queue (IrisClientQuery *self, const char *queue)
+{
+  g_return_if_fail (self != NULL);
+
+  g_free (self->queue);
+  self->queue = g_strdup (queue);
 }
 
 /**
@@ -187,6 +204,8 @@ iris_client_query_fill (const IrisClientQuery *self, IrisWireMessage *message)
     iris_wire_message_set_uint (message, IRIS_WIRE_KEY_STATES, self->states);
   if (self->service != NULL)
     iris_wire_message_set_string (message, IRIS_WIRE_KEY_SERVICE, self->service, -1);
+  if (self->queue != NULL)
+    iris_wire_message_set_string (message, IRIS_WIRE_KEY_QUEUE, self->queue, -1);
   if (self->durability != IRIS_DURABILITY_VOLATILE)
     iris_wire_message_set_uint (message, IRIS_WIRE_KEY_CLASS, self->durability);
   if (self->key_prefix != NULL)

@@ -38,6 +38,8 @@ void iris_client_query_add_state (IrisClientQuery *self, IrisClientItemState sta
 IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_client_query_set_service (IrisClientQuery *self, const char *service);
 IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_query_set_queue (IrisClientQuery *self, const char *queue);
+IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_client_query_set_durability (IrisClientQuery *self, IrisDurability durability);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_client_query_set_key_prefix (IrisClientQuery *self, const char *prefix);

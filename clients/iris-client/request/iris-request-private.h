@@ -30,6 +30,8 @@ struct _IrisRequest
   gboolean strict;
   guint64 near_item; /* 0: none */
   char *near_path;
+  char *traceparent;
+  char *tracestate;
   guint64 footprint; /* bytes; 0: not declared */
   gboolean keep_apart;
 
@@ -50,6 +52,10 @@ struct _IrisRequest
   guint64 time_limit_ms;
   guint64 grace_ms;
   gboolean has_grace;
+  char **hook; /* of any item */
+  guint64 keep_output;
+  gboolean has_keep_output;
+  gboolean keep_tail;
   IrisRequestOutputFunc output;
   IrisRequestData output_data;
   gboolean sealed;
@@ -60,12 +66,15 @@ struct _IrisRequest
   IrisRequestData part_data;
 
   guint64 delay_ms;
+  gboolean has_delay;
   gint64 at_ms;   /* -1: none */
   int priority;   /* -1: none */
+  char *queue;    /* NULL: none */
   guint64 *after; /* numbers of items */
   guint n_after;
   IrisRequestAfter after_how;
   guint retries;
+  gboolean has_retries;
   guint64 backoff_ms;
   gboolean has_backoff;
   guint64 time_to_run_ms;

@@ -9,6 +9,12 @@
 #include "iris-request-private.h"
 
 #include <iris-client/base/iris-client-counted-private.h>
+#include <iris/wire/iris-wire.h>
+
+#include <string.h>
+
+/* Bytes of a tracestate that irisd passes on. */
+#define MOST_TRACESTATE 512
 
 /**
  * iris_request_new:
@@ -54,13 +60,17 @@ iris_request_clear (IrisRequest *self)
   g_free (self->service);
   g_free (self->content_type);
   g_free (self->path);
+  g_free (self->traceparent);
+  g_free (self->tracestate);
   g_strfreev (self->args);
   g_free (self->directory);
   g_strfreev (self->environment);
   g_strfreev (self->limits);
+  g_strfreev (self->hook);
   iris_request_set_data (&self->output_data, NULL, NULL);
   g_clear_pointer (&self->payload, g_bytes_unref);
   g_free (self->place_name);
+  g_free (self->queue);
   g_free (self->key);
   g_free (self->id);
   iris_request_clear_near (self);
@@ -216,6 +226,38 @@ iris_request_set_near_item (IrisRequest *self, guint64 item)
 
   iris_request_set_place (self, -1);
   self->near_item = item;
+}
+
+/**
+ * iris_request_set_traceparent:
+ * @traceparent: (nullable): the span that sends the item, as W3C Trace Context has it; %NULL for
+ * none
+ * @tracestate: (nullable): what tracing systems add, or %NULL; needs @traceparent
+ *
+ * Makes the item a part of a distributed trace: a span below the one that @traceparent names. A
+ * worker process gets the item's own span with the lease, a command in its environment as
+ * `TRACEPARENT`.
+ *
+ * Returns: %FALSE, and nothing has changed, if one of them cannot be passed on: @traceparent is
+ * none, or @tracestate is longer than 512 bytes
+ */
+gboolean
+iris_request_set_traceparent (IrisRequest *self, const char *traceparent, const char *tracestate)
+{
+  IrisWireTraceparent read;
+
+  g_return_val_if_fail (self != NULL && !self->sealed, FALSE);
+
+  if (traceparent != NULL
+      && !iris_wire_traceparent_parse (traceparent, strlen (traceparent), &read))
+    return FALSE;
+  if (tracestate != NULL && (traceparent == NULL || strlen (tracestate) > MOST_TRACESTATE))
+    return FALSE;
+  g_free (self->traceparent);
+  g_free (self->tracestate);
+  self->traceparent = g_strdup (traceparent);
+  self->tracestate = g_strdup (tracestate);
+  return TRUE;
 }
 
 /**
@@ -430,6 +472,44 @@ iris_request_set_grace (IrisRequest *self, guint64 milliseconds)
 }
 
 /**
+ * iris_request_set_hook:
+ * @hook: (array zero-terminated=1) (nullable): a program and its arguments
+ *
+ * Has irisd run a command when the item has ended, with irisd's rights and what became of the item
+ * in the environment: `IRIS_ITEM`, `IRIS_SERVICE`, `IRIS_OUTCOME` (`done`, `failed`, `cancelled` or
+ * `buried`), and, where there is one, `IRIS_EXIT_STATUS`, `IRIS_SIGNAL` and `IRIS_MESSAGE`. For
+ * users that may run commands. It is run at most once for an end, and not for an item that is
+ * cancelled before it runs.
+ */
+void
+iris_request_set_hook (IrisRequest *self, const char *const *hook)
+{
+  g_return_if_fail (self != NULL && !self->sealed);
+
+  g_strfreev (self->hook);
+  self->hook = g_strdupv ((char **) hook);
+}
+
+/**
+ * iris_request_set_keep_output:
+ * @bytes: how much of its output is kept; 0 for none
+ * @tail_only: whether of a longer output only its end is kept, not also its beginning
+ *
+ * Sets how much of the output of a persistent command irisd keeps, for
+ * [method@IrisClient.Client.follow_async]. Without it, and at most, it is irisd's limit
+ * `keep-output`.
+ */
+void
+iris_request_set_keep_output (IrisRequest *self, guint64 bytes, gboolean tail_only)
+{
+  g_return_if_fail (self != NULL && !self->sealed);
+
+  self->keep_output = bytes;
+  self->has_keep_output = TRUE;
+  self->keep_tail = tail_only;
+}
+
+/**
  * iris_request_set_output_func:
  * @func: (nullable) (scope notified) (closure user_data) (destroy destroy): takes the output, in
  *   the client's main context
@@ -518,6 +598,7 @@ iris_request_set_delay (IrisRequest *self, guint64 delay_ms)
   g_return_if_fail (self != NULL && !self->sealed);
 
   self->delay_ms = delay_ms;
+  self->has_delay = TRUE;
 }
 
 /**
@@ -550,6 +631,22 @@ iris_request_set_priority (IrisRequest *self, int priority)
   g_return_if_fail (priority >= -1 && priority <= 9);
 
   self->priority = priority;
+}
+
+/**
+ * iris_request_set_queue:
+ * @queue: (nullable): the name of a queue of irisd; empty in a change of an item: none
+ *
+ * Has the item wait in a named queue, which runs only so many of its items at once as
+ * [method@IrisClient.Client.set_queue_async] says. An item without a priority has that of the
+ * queue. irisd refuses an item with %IRIS_CLIENT_ERROR_BAD_ARGUMENT if there is no such queue.
+ */
+void
+iris_request_set_queue (IrisRequest *self, const char *queue)
+{
+  g_return_if_fail (self != NULL && !self->sealed);
+
+  iris_request_replace (&self->queue, queue);
 }
 
 /**
@@ -592,6 +689,7 @@ iris_request_set_retries (IrisRequest *self, guint retries)
   g_return_if_fail (self != NULL && !self->sealed);
 
   self->retries = retries;
+  self->has_retries = TRUE;
 }
 
 /**

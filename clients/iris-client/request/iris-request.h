@@ -88,6 +88,9 @@ void iris_request_set_near_item (IrisRequest *self, guint64 item);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_request_set_near_path (IrisRequest *self, const char *path);
 IRIS_CLIENT_AVAILABLE_IN_ALL
+gboolean
+iris_request_set_traceparent (IrisRequest *self, const char *traceparent, const char *tracestate);
+IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_request_set_strict (IrisRequest *self, gboolean strict);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_request_set_footprint (IrisRequest *self, guint64 bytes, gboolean keep_apart);
@@ -130,6 +133,10 @@ void iris_request_set_time_limit (IrisRequest *self, guint64 milliseconds);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_request_set_grace (IrisRequest *self, guint64 milliseconds);
 IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_hook (IrisRequest *self, const char *const *hook);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_keep_output (IrisRequest *self, guint64 bytes, gboolean tail_only);
+IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_request_set_output_func (IrisRequest *self,
                                    IrisRequestOutputFunc func,
                                    gpointer user_data,
@@ -141,6 +148,8 @@ IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_request_set_time (IrisRequest *self, gint64 at_ms);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_request_set_priority (IrisRequest *self, int priority);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_queue (IrisRequest *self, const char *queue);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_request_set_after (IrisRequest *self,
                              const guint64 *items,

@@ -20,6 +20,8 @@ struct _IrisLease
   guint8 id[IRIS_WIRE_ID_SIZE];
   char *service;
   char *content_type;
+  char *traceparent;
+  char *tracestate;
   char **args;
   char *path;
   GBytes *payload;
@@ -68,6 +70,8 @@ iris_lease_finalize (GObject *object)
 
   g_free (self->service);
   g_free (self->content_type);
+  g_free (self->traceparent);
+  g_free (self->tracestate);
   g_strfreev (self->args);
   g_free (self->path);
   g_bytes_unref (self->payload);
@@ -105,6 +109,10 @@ iris_lease_new_from_wire (IrisWorkerProcess *worker, const IrisWireMessage *mess
     self->content_type = iris_wire_string_dup (&message->content_type);
   if (iris_wire_message_has (message, IRIS_WIRE_KEY_PATH))
     self->path = iris_wire_string_dup (&message->path);
+  if (iris_wire_message_has (message, IRIS_WIRE_KEY_TRACEPARENT))
+    self->traceparent = iris_wire_string_dup (&message->traceparent);
+  if (iris_wire_message_has (message, IRIS_WIRE_KEY_TRACESTATE))
+    self->tracestate = iris_wire_string_dup (&message->tracestate);
   self->args = iris_wire_args_dup (&message->args);
   self->payload = g_bytes_new (message->body.data, message->body.size);
   self->attempt = message->attempt;
@@ -286,6 +294,36 @@ iris_lease_get_args (IrisLease *self)
   g_return_val_if_fail (IRIS_IS_LEASE (self), NULL);
 
   return (const char *const *) self->args;
+}
+
+/**
+ * iris_lease_get_traceparent:
+ *
+ * The item's span in a distributed trace, as W3C Trace Context has it. What the worker does for the
+ * item, and the requests that it makes, belong below it.
+ *
+ * Returns: (transfer none) (nullable): the text, or %NULL if the item belongs to no trace
+ */
+const char *
+iris_lease_get_traceparent (IrisLease *self)
+{
+  g_return_val_if_fail (IRIS_IS_LEASE (self), NULL);
+
+  return self->traceparent;
+}
+
+/**
+ * iris_lease_get_tracestate:
+ *
+ * Returns: (transfer none) (nullable): what tracing systems have added, to be passed on with
+ *   [method@IrisClient.Lease.get_traceparent]
+ */
+const char *
+iris_lease_get_tracestate (IrisLease *self)
+{
+  g_return_val_if_fail (IRIS_IS_LEASE (self), NULL);
+
+  return self->tracestate;
 }
 
 /**

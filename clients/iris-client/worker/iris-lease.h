@@ -19,6 +19,10 @@ GBytes *iris_lease_get_payload (IrisLease *self);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 const char *iris_lease_get_content_type (IrisLease *self);
 IRIS_CLIENT_AVAILABLE_IN_ALL
+const char *iris_lease_get_traceparent (IrisLease *self);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+const char *iris_lease_get_tracestate (IrisLease *self);
+IRIS_CLIENT_AVAILABLE_IN_ALL
 const char *const *iris_lease_get_args (IrisLease *self);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 const char *iris_lease_get_path (IrisLease *self);

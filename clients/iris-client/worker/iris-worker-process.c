@@ -129,7 +129,7 @@ send_packed (IrisWorkerProcess *self, GBytes *packed)
   data += sizeof sizes;
   for (guint i = 0; i < IRIS_WIRE_N_FRAMES; data += sizes[i++])
     frames[i] = (IrisWireFrame){ data, sizes[i] };
-  return iris_client_link_send (self->link, frames);
+  return iris_client_link_send (self->link, frames, IRIS_WIRE_N_FRAMES);
 }
 
 static void
@@ -150,7 +150,8 @@ send_message (IrisWorkerProcess *self, const IrisWireMessage *message, GError **
     return TRUE;
   if (!iris_wire_encode (&self->encoder, message, error))
     return FALSE;
-  if (self->outbox.length > 0 || !iris_client_link_send (self->link, self->encoder.frames))
+  if (self->outbox.length > 0
+      || !iris_client_link_send (self->link, self->encoder.frames, IRIS_WIRE_N_FRAMES))
     g_queue_push_tail (&self->outbox, pack (self->encoder.frames));
   return TRUE;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * irisctl kick, bury, drain, set-workers: what of irisd can be changed while it runs.
+ * irisctl kick, bury, pause, resume, drain, set-workers, reload: what of irisd can be changed while
+ * it runs.
  */
+#include "clients/irisctl/command/irisctl-command.h"
 #include "clients/irisctl/output/irisctl-output.h"
 #include "clients/irisctl/input/irisctl-input.h"
 
@@ -185,6 +187,75 @@ const CtlCommand ctl_bury = {
 };
 
 static int
+pause_item (Ctl *ctl, guint64 number, guint *paused)
+{
+  GAsyncResult *result = NULL;
+
+  iris_client_suspend_async (ctl->client, number, reason, ctl->cancellable, ctl_take_result,
+                             &result);
+  return finish (ctl, iris_client_suspend_finish, &result, paused);
+}
+
+static int
+run_pause (Ctl *ctl, int argc, char **argv)
+{
+  return each_item (ctl, argc, argv, pause_item, "paused");
+}
+
+static const GOptionEntry pause_entries[] = {
+  { "reason", 'r', 0, G_OPTION_ARG_STRING, &reason, "Why; irisctl show prints it", "TEXT" },
+  { NULL },
+};
+
+const CtlCommand ctl_pause_command = {
+  .name = "pause",
+  .arguments = "ITEM…",
+  .summary = "have waiting items wait, and stop running commands, until they are resumed",
+  .description = "All processes of a command are stopped, and its time limits do not count; it\n"
+                 "keeps its slot and its memory. A persistent item stays paused when irisd is\n"
+                 "started again, and then runs anew when it is resumed. Deadlines go on.\n\n"
+                 "Example:\n"
+                 "  irisctl pause 17 18\n",
+  .operand = CTL_OPERAND_OPEN_ITEM,
+  .least = 1,
+  .most = CTL_ANY,
+  .takes = "the numbers of items",
+  .asks_only = TRUE,
+  .entries = pause_entries,
+  .run = run_pause,
+};
+
+static int
+resume_item (Ctl *ctl, guint64 number, guint *resumed)
+{
+  GAsyncResult *result = NULL;
+
+  iris_client_resume_async (ctl->client, number, ctl->cancellable, ctl_take_result, &result);
+  return finish (ctl, iris_client_resume_finish, &result, resumed);
+}
+
+static int
+run_resume (Ctl *ctl, int argc, char **argv)
+{
+  return each_item (ctl, argc, argv, resume_item, "resumed");
+}
+
+const CtlCommand ctl_resume_command = {
+  .name = "resume",
+  .arguments = "ITEM…",
+  .summary = "let paused items go on",
+  .description = "Example:\n"
+                 "  irisctl list --state suspended\n"
+                 "  irisctl resume 17 18\n",
+  .operand = CTL_OPERAND_SUSPENDED,
+  .least = 1,
+  .most = CTL_ANY,
+  .takes = "the numbers of items",
+  .asks_only = TRUE,
+  .run = run_resume,
+};
+
+static int
 drain_one (Ctl *ctl, int place, guint *changed)
 {
   GAsyncResult *result = NULL;
@@ -299,4 +370,92 @@ const CtlCommand ctl_set_workers = {
   .takes = "a place and a number of workers, from 1",
   .asks_only = TRUE,
   .run = run_set_workers,
+};
+
+int
+ctl_reload_settings (Ctl *ctl)
+{
+  g_autoptr (GError) error = NULL;
+  GAsyncResult *result = NULL;
+  int status = ctl_connect (ctl);
+
+  if (status != CTL_OK)
+    return status;
+  iris_client_reload_async (ctl->client, ctl->cancellable, ctl_take_result, &result);
+  g_autofree char *text = iris_client_reload_finish (ctl->client, ctl_wait (&result), &error);
+  g_clear_object (&result);
+  if (text == NULL)
+    return ctl_fail_with (error);
+  if (ctl->json)
+    {
+      g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+      ctl_json_print_strings ("settings", (const char *const *) lines);
+    }
+  else
+    g_print ("%s\n", *text != '\0' ? text : "nothing has changed");
+  return CTL_OK;
+}
+
+static int
+run_reload (Ctl *ctl, int argc, char **argv)
+{
+  return ctl_reload_settings (ctl);
+}
+
+const CtlCommand ctl_reload = {
+  .name = "reload",
+  .arguments = "",
+  .summary = "have irisd read its configuration and its keys again",
+  .description = "irisd applies all that can change while it runs, or, if there is a mistake,\n"
+                 "nothing. A line for each setting says what it is now, or that it stays until\n"
+                 "irisd is started again.\n\n"
+                 "Example:\n"
+                 "  irisctl reload\n",
+  .asks_only = TRUE,
+  .run = run_reload,
+};
+
+static int
+run_backup (Ctl *ctl, int argc, char **argv)
+{
+  g_autofree char *path = g_canonicalize_filename (argv[1], NULL);
+  GAsyncResult *result = NULL;
+  guint n_items = 0;
+  int status = ctl_connect (ctl);
+
+  if (status != CTL_OK)
+    return status;
+  iris_client_backup_async (ctl->client, path, ctl->cancellable, ctl_take_result, &result);
+  status = finish (ctl, iris_client_backup_finish, &result, &n_items);
+  if (status != CTL_OK)
+    return status;
+  if (ctl->json)
+    ctl_json_print_int ("items", n_items);
+  else
+    {
+      g_autofree char *counted = ctl_count (n_items, "item");
+
+      g_print ("%s: %s\n", path, counted);
+    }
+
+  return CTL_OK;
+}
+
+const CtlCommand ctl_backup = {
+  .name = "backup",
+  .arguments = "DIRECTORY",
+  .summary = "copy the journal while irisd runs",
+  .description =
+      "irisd makes the directory, on its own machine, copies its journal as it is at the\n"
+      "end of that, and reads the copy to see that it is whole. irisd --journal\n"
+      "DIRECTORY goes on with it. Output that is kept for irisctl follow is not copied.\n\n"
+      "Examples:\n"
+      "  irisctl backup /var/backups/irisd-$(date +%F)\n"
+      "  irisd --check-journal /var/backups/irisd-2026-02-03\n",
+  .operand = CTL_OPERAND_DIRECTORY,
+  .least = 1,
+  .most = 1,
+  .takes = "one directory",
+  .asks_only = TRUE,
+  .run = run_backup,
 };

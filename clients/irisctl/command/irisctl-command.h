@@ -29,6 +29,9 @@ int ctl_command_run (const CtlCommand *command, Ctl *ctl, int argc, char **argv)
  * N, from 0. */
 void ctl_complete (int n, char **words);
 
+/* Has irisd read its configuration and keys again, and prints what changed. The exit status. */
+int ctl_reload_settings (Ctl *ctl);
+
 /* --- follow ----------------------------------------------------------------------------------- */
 
 /* --parts. */
@@ -77,6 +80,13 @@ typedef struct
 
 /* Submits all, prints what becomes of them, and returns the exit status. */
 int ctl_submit_many (Ctl *ctl, const CtlSubmitManyOptions *options);
+
+/* --- edit ------------------------------------------------------------------------------------- */
+
+/* An item as a text, what the user's editor makes of it, and the values that differ by name. */
+char *ctl_edit_form_write (guint64 number, GVariant *item);
+int ctl_edit_form_show (const char *text, char **edited);
+GHashTable *ctl_edit_form_compare (const char *before, const char *after);
 
 /* --- watch ------------------------------------------------------------------------------------ */
 

@@ -8,10 +8,39 @@
 #include <string.h>
 
 static const CtlCommand *const commands[] = {
-  &ctl_places,       &ctl_services, &ctl_workers,     &ctl_status, &ctl_watch,
-  &ctl_send,         &ctl_map,      &ctl_run,         &ctl_cancel, &ctl_submit_command,
-  &ctl_wait_command, &ctl_result,   &ctl_list,        &ctl_show,   &ctl_kick,
-  &ctl_bury,         &ctl_drain,    &ctl_set_workers,
+  &ctl_places,
+  &ctl_services,
+  &ctl_workers,
+  &ctl_status,
+  &ctl_watch,
+  &ctl_top,
+  &ctl_send,
+  &ctl_map,
+  &ctl_run,
+  &ctl_cancel,
+  &ctl_submit_command,
+  &ctl_wait_command,
+  &ctl_follow_command,
+  &ctl_result,
+  &ctl_list,
+  &ctl_show,
+  &ctl_kick,
+  &ctl_bury,
+  &ctl_pause_command,
+  &ctl_resume_command,
+  &ctl_every,
+  &ctl_cron,
+  &ctl_schedules,
+  &ctl_queue,
+  &ctl_queues,
+  &ctl_edit,
+  &ctl_again,
+  &ctl_drain,
+  &ctl_set_workers,
+  &ctl_reload,
+  &ctl_backup,
+  &ctl_trace,
+  &ctl_key,
 };
 
 const CtlCommand *
@@ -71,6 +100,8 @@ ctl_command_context (const CtlCommand *command, Ctl *ctl, GArray *entries)
       "Run where this item ran (its number), or where this path was last worked on", "ITEM|PATH" },
     { "strict", 's', 0, G_OPTION_ARG_NONE, &ctl->strict,
       "Run at that place only: no other place may steal the item", NULL },
+    { "traceparent", 0, 0, G_OPTION_ARG_STRING, &ctl->traceparent,
+      "The trace that the item belongs to (default: $TRACEPARENT)", "PARENT" },
     { NULL },
   };
   g_autofree GOptionEntry *footprint = ctl_footprint_entries (&ctl->footprint);
@@ -98,6 +129,14 @@ ctl_command_context (const CtlCommand *command, Ctl *ctl, GArray *entries)
   return context;
 }
 
+static gboolean
+is_traceparent (const char *text)
+{
+  g_autoptr (IrisRequest) request = iris_request_new ("any");
+
+  return iris_request_set_traceparent (request, text, NULL);
+}
+
 /* CTL_OK, or CTL_USAGE after printing why not. */
 static int
 check_hints (const Ctl *ctl, const CtlCommand *command)
@@ -113,6 +152,11 @@ check_hints (const Ctl *ctl, const CtlCommand *command)
                                 "each file where it was last worked on");
   if (ctl->strict && ctl->place == NULL && ctl->near == NULL && command != &ctl_map)
     return ctl_fail (CTL_USAGE, "%s: --strict needs --place or --near", command->name);
+  if (ctl->traceparent != NULL && !is_traceparent (ctl->traceparent))
+    return ctl_fail (CTL_USAGE,
+                     "%s: --traceparent: “%s” is none: give version, trace, span and flags, as in "
+                     "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+                     command->name, ctl->traceparent);
   if (!ctl_footprint_validate (&ctl->footprint, &error))
     return ctl_fail (CTL_USAGE, "%s: %s", command->name, error->message);
 

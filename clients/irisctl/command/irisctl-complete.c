@@ -21,6 +21,7 @@ static const struct
   { NULL, "after-how", "all any success" },
   { NULL, "hints", "none round-robin by-directory near" },
   { NULL, "as", "payload argument path" },
+  { "queue", "limit", "0 1 2 3 4 6 8" },
   { NULL, "limit", "cpu= memory= files= file-size= core= output=" },
 };
 
@@ -102,6 +103,8 @@ complete_value (const Typed *self, const GOptionEntry *entry, const char *before
     ask (self, before, "places", 1);
   else if (g_str_equal (kind, "SERVICE"))
     ask (self, before, "services", 0);
+  else if (g_str_equal (kind, "QUEUE"))
+    ask (self, before, "queues", 0);
   else if (g_str_equal (kind, "DIR"))
     g_print (":directories\n");
   else if (g_str_equal (kind, "NAME[=VALUE]"))
@@ -245,9 +248,16 @@ offer_operands (const Typed *self)
     case CTL_OPERAND_KICKABLE:
       ask (self, "", "list --state=buried,delayed", 0);
       break;
+    case CTL_OPERAND_SUSPENDED:
+      ask (self, "", "list --state=suspended", 0);
+      break;
     case CTL_OPERAND_PLACE:
       if (self->n_operands == 0)
         ask (self, "", "places", 1);
+      break;
+    case CTL_OPERAND_QUEUE:
+      if (self->n_operands == 0)
+        ask (self, "", "queues", 0);
       break;
     case CTL_OPERAND_SERVICE:
     case CTL_OPERAND_FILE:

@@ -40,7 +40,7 @@ static void
 show_text (const Ctl *ctl, const IrisClientItem *item)
 {
   g_autofree char *place = ctl_format_place (ctl, item);
-  g_autofree char *owner = ctl_format_owner (item->owner);
+  g_autofree char *owner = ctl_format_owner (item);
   g_autofree char *args = ctl_format_args ((const char *const *) item->args);
 
   g_print ("item      %" G_GUINT64_FORMAT
@@ -50,12 +50,16 @@ show_text (const Ctl *ctl, const IrisClientItem *item)
     g_print ("%s  %s\n", g_str_equal (item->service, "command") ? "command " : "args    ", args);
   if (*item->key != '\0')
     g_print ("key       %s\n", item->key);
+  if (*item->traceparent != '\0')
+    g_print ("trace     %s\n", item->traceparent);
   g_print ("place     %s\nattempts  %u\n", place, item->attempts);
   if (item->crashes > 0)
     g_print ("crashes   %u\n", item->crashes);
   g_print ("bytes     %" G_GUINT64_FORMAT "\n", item->bytes);
   show_times (item);
-  if (*item->message != '\0')
+  if (*item->message != '\0' && *item->error_name == '\0')
+    g_print ("paused    %s\n", item->message);
+  else if (*item->message != '\0')
     g_print ("buried    %s (%s)\n", item->message, item->error_name);
 }
 
@@ -114,6 +118,7 @@ state_colour (IrisClientItemState state)
     case IRIS_CLIENT_ITEM_BURIED:
       return CTL_COLOUR_RED;
     case IRIS_CLIENT_ITEM_DELAYED:
+    case IRIS_CLIENT_ITEM_SUSPENDED:
       return CTL_COLOUR_YELLOW;
     case IRIS_CLIENT_ITEM_DONE:
     case IRIS_CLIENT_ITEM_CANCELLED:
@@ -139,12 +144,12 @@ add_to_table (const Ctl *ctl, CtlTable *table, const IrisClientItem *item)
 {
   guint64 now_ms = (guint64) (g_get_real_time () / 1000);
 
-  ctl_table_add (
-      table, ctl_number (item->number), state_cell (item), ctl_format_owner (item->owner),
-      ctl_format_place (ctl, item), ctl_number (item->attempts),
-      ctl_format_item_time (item, now_ms), g_strdup (item->durability), ctl_number (item->bytes),
-      ctl_format_time (item->accepted_ms), ctl_format_time (item->due_ms), g_strdup (item->key),
-      g_strdup (item->service), ctl_format_args ((const char *const *) item->args));
+  ctl_table_add (table, ctl_number (item->number), state_cell (item), ctl_format_owner (item),
+                 ctl_format_place (ctl, item), ctl_number (item->attempts),
+                 ctl_format_item_time (item, now_ms), g_strdup (item->durability),
+                 ctl_number (item->bytes), ctl_format_time (item->accepted_ms),
+                 ctl_format_time (item->due_ms), g_strdup (item->key), g_strdup (item->service),
+                 ctl_format_args ((const char *const *) item->args));
 }
 
 /* Where a list goes: to a file, or to standard output as JSON or as a table. */

@@ -249,6 +249,7 @@ map_submit (Map *self, char *path)
   ctl_footprint_apply (&self->ctl->footprint, file->request);
   ctl_schedule_apply (&self->ctl->schedule, file->request);
   iris_request_set_strict (file->request, self->ctl->strict && place >= 0);
+  ctl_set_trace (self->ctl, file->request);
   ctl_tally_hint (&self->tally, place);
   self->n_found++;
   self->in_flight++;

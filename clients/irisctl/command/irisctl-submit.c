@@ -7,8 +7,10 @@
 
 #include <string.h>
 
-static char *klass, *key, *keep;
-static gboolean detach, bury, pass_stdin;
+static char *klass, *key, *keep, *keep_output;
+static gboolean detach, bury, pass_stdin, keep_tail, notify;
+static char *hook;
+static char **hook_words;
 static char *payload_file, *path_argument, *content_type;
 static char *items_file, *lines_file, *lines_as, *key_prefix;
 static gboolean by_nul, resume, keep_going;
@@ -21,6 +23,9 @@ set_common (CtlItem *item, const Ctl *ctl)
   item->klass = klass;
   item->key = key;
   item->keep = keep;
+  item->keep_output = keep_output;
+  item->keep_tail = keep_tail;
+  item->hook = hook_words;
   item->detach = detach;
   item->bury = bury;
   item->path = path_argument;
@@ -108,6 +113,10 @@ submit_one (Ctl *ctl, int argc, char **argv)
     return status;
 
   result = ctl_submit (ctl, request, &error);
+  if (notify)
+    ctl_notify (item.service, error != NULL                                   ? "failed"
+                              : result->exit_status > 0 || result->signal > 0 ? "ended badly"
+                                                                              : "done");
   if (result == NULL)
     return command ? ctl_command_failure (ctl, error) : ctl_fail_with (error);
 
@@ -195,9 +204,30 @@ submit_many (Ctl *ctl, int argc, char **argv)
   return ctl_submit_many (ctl, &options);
 }
 
+/* What is to be done when the item has ended. */
+static int
+prepare_ends (void)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (notify && (detach || items_file != NULL || lines_file != NULL))
+    return ctl_fail (CTL_USAGE,
+                     "submit: --notify is for one item that irisctl waits for; of others "
+                     "irisctl wait --notify tells");
+  if (hook != NULL && !g_shell_parse_argv (hook, NULL, &hook_words, &error))
+    return ctl_fail (CTL_USAGE, "submit: --hook takes a program and its arguments: %s",
+                     error->message);
+
+  return CTL_OK;
+}
+
 static int
 run_submit (Ctl *ctl, int argc, char **argv)
 {
+  int status = prepare_ends ();
+
+  if (status != CTL_OK)
+    return status;
   if (items_file != NULL || lines_file != NULL)
     return submit_many (ctl, argc, argv);
   if (by_nul || lines_as != NULL || key_prefix != NULL || resume || keep_going
@@ -217,10 +247,20 @@ static const GOptionEntry submit_entries[] = {
     "Run it only if irisd has no item with this key; else give the result of that one", "KEY" },
   { "keep", 0, 0, G_OPTION_ARG_STRING, &keep,
     "Keep the result this long: seconds, or a number with m, h or d", "TIME" },
+  { "keep-output", 0, 0, G_OPTION_ARG_STRING, &keep_output,
+    "Keep so much of a command's output for irisctl follow: bytes, or a number with K, M or G",
+    "SIZE" },
+  { "keep-tail", 0, 0, G_OPTION_ARG_NONE, &keep_tail,
+    "Of a longer output keep its end only, not its beginning as well", NULL },
   { "detach", 'D', 0, G_OPTION_ARG_NONE, &detach,
     "Print the item's number once it is accepted, and do not wait", NULL },
   { "bury", 'B', 0, G_OPTION_ARG_NONE, &bury,
     "Set it aside when its last attempt fails, until it is kicked or cancelled", NULL },
+  { "hook", 0, 0, G_OPTION_ARG_STRING, &hook,
+    "Have irisd run this when the item has ended: a program and its arguments, quoted as for a "
+    "shell",
+    "COMMAND" },
+  { "notify", 0, 0, G_OPTION_ARG_NONE, &notify, "Tell the desktop when it has ended", NULL },
   { "file", 'f', 0, G_OPTION_ARG_FILENAME, &payload_file, "Send the content of this file", "FILE" },
   { "path", 0, 0, G_OPTION_ARG_FILENAME, &path_argument,
     "The file to work on, which irisd opens (sha256, wordcount)", "FILE" },

@@ -14,7 +14,7 @@
 #define AGAIN_MS 20
 
 static int timeout_s = -1;
-static gboolean wait_for_all;
+static gboolean wait_for_all, notify;
 
 typedef struct
 {
@@ -56,6 +56,13 @@ tell (Wait *self, const IrisClientItem *item)
     }
   else
     g_print ("%" G_GUINT64_FORMAT " %s\n", item->number, item->state_name);
+  if (notify)
+    {
+      g_autofree char *name = g_strdup_printf ("%" G_GUINT64_FORMAT " (%s)", item->number,
+                                               item->service);
+
+      ctl_notify (name, item->state_name);
+    }
   if (item->state != IRIS_CLIENT_ITEM_DONE)
     self->status = MAX (self->status, CTL_FAILED);
 }
@@ -212,6 +219,7 @@ static const GOptionEntry wait_entries[] = {
     "Wait at most this long (default: as long as it takes)", "SECONDS" },
   { "all", 'a', 0, G_OPTION_ARG_NONE, &wait_for_all,
     "Wait for all items that have not ended by now", NULL },
+  { "notify", 0, 0, G_OPTION_ARG_NONE, &notify, "Tell the desktop of each that has ended", NULL },
   { NULL },
 };
 

@@ -17,8 +17,10 @@ static const struct
   { "delayed", 1U << IRIS_CLIENT_ITEM_DELAYED },
   { "leased", 1U << IRIS_CLIENT_ITEM_LEASED },
   { "buried", 1U << IRIS_CLIENT_ITEM_BURIED },
+  { "suspended", 1U << IRIS_CLIENT_ITEM_SUSPENDED },
   { "open", 1U << IRIS_CLIENT_ITEM_QUEUED | 1U << IRIS_CLIENT_ITEM_DELAYED
-                | 1U << IRIS_CLIENT_ITEM_LEASED | 1U << IRIS_CLIENT_ITEM_RUNNING },
+                | 1U << IRIS_CLIENT_ITEM_LEASED | 1U << IRIS_CLIENT_ITEM_RUNNING
+                | 1U << IRIS_CLIENT_ITEM_SUSPENDED },
   { "ended", 1U << IRIS_CLIENT_ITEM_DONE | 1U << IRIS_CLIENT_ITEM_FAILED
                  | 1U << IRIS_CLIENT_ITEM_CANCELLED },
 };
@@ -28,12 +30,12 @@ ctl_filter_entries (CtlFilter *filter)
 {
   const GOptionEntry entries[] = {
     { "state", 0, 0, G_OPTION_ARG_STRING_ARRAY, &filter->states,
-      "Only items that are queued, delayed, leased, running, done, failed, cancelled or buried; "
-      "open "
-      "(the first four) or ended (the next three); several with commas",
+      "Only items that are queued, delayed, leased, running, suspended, done, failed, cancelled or "
+      "buried; open (the first five) or ended (the next three); several with commas",
       "STATE" },
     { "service", 0, 0, G_OPTION_ARG_STRING, &filter->service, "Only items of this service",
       "SERVICE" },
+    { "queue", 0, 0, G_OPTION_ARG_STRING, &filter->queue, "Only items of this queue", "QUEUE" },
     { "class", 'c', 0, G_OPTION_ARG_STRING, &filter->klass,
       "Only items that are relaxed or durable", "CLASS" },
     { "key", 'k', 0, G_OPTION_ARG_STRING, &filter->key_prefix,
@@ -54,6 +56,7 @@ ctl_filter_clear (CtlFilter *filter)
   g_strfreev (filter->states);
   g_free (filter->service);
   g_free (filter->klass);
+  g_free (filter->queue);
   g_free (filter->key_prefix);
   g_free (filter->since);
   g_free (filter->until);
@@ -63,7 +66,8 @@ gboolean
 ctl_filter_is_given (const CtlFilter *filter)
 {
   return filter->states != NULL || filter->service != NULL || filter->klass != NULL
-         || filter->key_prefix != NULL || filter->since != NULL || filter->until != NULL;
+         || filter->queue != NULL || filter->key_prefix != NULL || filter->since != NULL
+         || filter->until != NULL;
 }
 
 /* 0 if there is no such word. */
@@ -185,6 +189,7 @@ ctl_filter_make_query (const CtlFilter *filter, const char *command)
     return NULL;
   ctl_filter_add_states (query, states);
   iris_client_query_set_service (query, filter->service);
+  iris_client_query_set_queue (query, filter->queue);
   iris_client_query_set_key_prefix (query, filter->key_prefix);
 
   return g_steal_pointer (&query);

@@ -27,9 +27,8 @@ ctl_footprint_clear (CtlFootprint *footprint)
   g_free (footprint->size);
 }
 
-/* As irisd.conf has sizes: a number, or one with K, M or G, powers of 1024. */
-static gboolean
-parse_size (const char *text, guint64 *size)
+gboolean
+ctl_parse_size (const char *text, guint64 *size)
 {
   static const char units[] = "KMG";
   guint64 number;
@@ -56,7 +55,7 @@ ctl_footprint_validate (const CtlFootprint *footprint, GError **error)
 {
   guint64 size = 0;
 
-  if (footprint->size != NULL && !parse_size (footprint->size, &size))
+  if (footprint->size != NULL && !ctl_parse_size (footprint->size, &size))
     return ctl_refuse (error,
                        "--footprint takes a number of bytes, or one with K, M or G, not “%s”",
                        footprint->size);
@@ -73,6 +72,6 @@ ctl_footprint_apply (const CtlFootprint *footprint, IrisRequest *request)
   guint64 size = 0;
 
   if (footprint->size != NULL)
-    parse_size (footprint->size, &size);
+    ctl_parse_size (footprint->size, &size);
   iris_request_set_footprint (request, size, footprint->keep_apart);
 }

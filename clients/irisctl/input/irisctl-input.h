@@ -43,6 +43,8 @@ typedef struct
   char *service;
   char *place;
   char *near; /* the number of an item, or a path */
+  char *traceparent;
+  char *tracestate;
   char *path;
   char *content_type;
   char *payload;        /* as text */
@@ -56,6 +58,9 @@ typedef struct
   char *klass; /* NULL: durable */
   char *key;
   char *keep;
+  char *keep_output; /* NULL: as irisd has it */
+  gboolean keep_tail;
+  char **hook;
   gboolean detach;
   gboolean bury;
 } CtlItem;

@@ -43,16 +43,22 @@ static const Member members[] = {
   MEMBER ("content-type", TEXT, content_type),
   MEMBER ("place", TEXT, place),
   MEMBER ("near", NAME, near),
+  MEMBER ("traceparent", TEXT, traceparent),
+  MEMBER ("tracestate", TEXT, tracestate),
   MEMBER ("strict", FLAG, strict),
   MEMBER ("footprint", SIZE, footprint.size),
   MEMBER ("keep-apart", FLAG, footprint.keep_apart),
   MEMBER ("class", TEXT, klass),
   MEMBER ("key", TEXT, key),
   MEMBER ("keep", TIME, keep),
+  MEMBER ("keep-output", SIZE, keep_output),
+  MEMBER ("keep-tail", FLAG, keep_tail),
   MEMBER ("bury", FLAG, bury),
+  MEMBER ("hook", LIST, hook),
   MEMBER ("delay", TIME, schedule.delay),
   MEMBER ("at", TEXT, schedule.at),
   MEMBER ("priority", INT, schedule.priority),
+  MEMBER ("queue", TEXT, schedule.queue),
   MEMBER ("after", LIST, schedule.after),
   MEMBER ("after-how", TEXT, schedule.after_how),
   MEMBER ("retries", INT, schedule.retries),
@@ -99,6 +105,7 @@ ctl_item_init (CtlItem *self, const Ctl *ctl)
                      .footprint = ctl->footprint,
                      .schedule = ctl->schedule,
                      .command = ctl->command };
+  ctl_find_trace (ctl, &self->traceparent, &self->tracestate);
 }
 
 gboolean
@@ -286,6 +293,25 @@ ctl_item_read (CtlItem *self, JsonObject *object, CtlItemMemory *memory, GError 
 }
 
 static gboolean
+set_kept_output (const CtlItem *self, IrisRequest *request, GError **error)
+{
+  guint64 size = G_MAXUINT64;
+
+  if (self->keep_output == NULL && !self->keep_tail)
+    return TRUE;
+  if (!ctl_item_is_persistent (self) || !g_str_equal (self->service, "command"))
+    return ctl_refuse (error,
+                       "--keep-output and --keep-tail are for persistent items that are commands");
+  if (self->keep_output != NULL && !ctl_parse_size (self->keep_output, &size))
+    return ctl_refuse (error,
+                       "--keep-output takes a number of bytes, or one with K, M or G, not “%s”",
+                       self->keep_output);
+  iris_request_set_keep_output (request, size, self->keep_tail);
+
+  return TRUE;
+}
+
+static gboolean
 set_keeping (const CtlItem *self, IrisRequest *request, GError **error)
 {
   static const char *const classes[] = { "volatile", "relaxed", "durable", NULL };
@@ -301,6 +327,7 @@ set_keeping (const CtlItem *self, IrisRequest *request, GError **error)
   iris_request_set_durability (request, (IrisDurability) durability);
   iris_request_set_detached (request, self->detach);
   iris_request_set_bury (request, self->bury);
+  iris_request_set_hook (request, (const char *const *) self->hook);
   iris_request_set_key (request, self->key);
   if (self->keep == NULL)
     return TRUE;
@@ -376,7 +403,16 @@ ctl_item_make_request (const CtlItem *self, GError **error)
   if (!check (self, error))
     return NULL;
   request = iris_request_new (self->service);
-  if (!set_keeping (self, request, error) || !set_payload (self, request, error))
+  if (!iris_request_set_traceparent (request, self->traceparent, self->tracestate))
+    {
+      ctl_refuse (error, "the traceparent or the tracestate cannot be passed on: give version, "
+                         "trace, span and flags, as in "
+                         "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01, and at most 512 "
+                         "bytes of tracestate");
+      return NULL;
+    }
+  if (!set_keeping (self, request, error) || !set_kept_output (self, request, error)
+      || !set_payload (self, request, error))
     return NULL;
   if (self->path != NULL)
     {

@@ -20,6 +20,8 @@ ctl_schedule_entries (CtlSchedule *schedule)
       "Run at this time at the earliest: 18:00, or a date with a time", "WHEN" },
     { "priority", 0, 0, G_OPTION_ARG_INT, &schedule->priority,
       "0 to 9, higher runs first (default: 5)", "N" },
+    { "queue", 0, 0, G_OPTION_ARG_STRING, &schedule->queue,
+      "Run it in this queue, which irisctl queue makes", "QUEUE" },
     { "after", 0, 0, G_OPTION_ARG_STRING_ARRAY, &schedule->after,
       "Run after the item with this number; may be repeated", "ITEM" },
     { "after-how", 0, 0, G_OPTION_ARG_STRING, &schedule->after_how,
@@ -49,6 +51,7 @@ ctl_schedule_clear (CtlSchedule *schedule)
   g_free (schedule->backoff);
   g_free (schedule->time_to_run);
   g_free (schedule->deadline);
+  g_free (schedule->queue);
   g_strfreev (schedule->after);
 }
 
@@ -257,6 +260,7 @@ ctl_schedule_apply (const CtlSchedule *schedule, IrisRequest *request)
   if (schedule->at != NULL && parse_at (schedule->at, &at))
     iris_request_set_time (request, at);
   iris_request_set_priority (request, schedule->priority);
+  iris_request_set_queue (request, schedule->queue);
   iris_request_set_retries (request, (guint) schedule->retries);
   iris_request_set_wait_for_service (request, schedule->wait_for_service);
   if (schedule->after != NULL)

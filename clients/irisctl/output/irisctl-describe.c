@@ -130,15 +130,20 @@ ctl_format_place (const Ctl *ctl, const IrisClientItem *item)
   return item->place >= 0 ? g_strdup_printf ("%d", item->place) : g_strdup ("-");
 }
 
-/* A user by name; by number if that has none. */
+/* A user by name; by number if that has none. A key as key:NAME, which no user is called. */
 char *
-ctl_format_owner (guint uid)
+ctl_format_owner (const IrisClientItem *item)
 {
   struct passwd entry, *found = NULL;
   char buffer[16384];
 
-  getpwuid_r (uid, &entry, buffer, sizeof buffer, &found);
-  return found != NULL ? g_strdup (found->pw_name) : g_strdup_printf ("%u", uid);
+  if (*item->owner_name != '\0')
+    return g_strconcat ("key:", item->owner_name, NULL);
+  if (item->owner > G_MAXUINT32)
+    return g_strdup_printf ("key:%" G_GUINT64_FORMAT, item->owner);
+  getpwuid_r ((uid_t) item->owner, &entry, buffer, sizeof buffer, &found);
+  return found != NULL ? g_strdup (found->pw_name)
+                       : g_strdup_printf ("%" G_GUINT64_FORMAT, item->owner);
 }
 
 static void
@@ -156,7 +161,7 @@ ctl_item_json (const Ctl *ctl, JsonBuilder *builder, const IrisClientItem *item)
 {
   guint64 now_ms = (guint64) (g_get_real_time () / 1000);
   g_autofree char *place = ctl_format_place (ctl, item);
-  g_autofree char *owner = ctl_format_owner (item->owner);
+  g_autofree char *owner = ctl_format_owner (item);
 
   json_builder_begin_object (builder);
   ctl_json_int (builder, "item", (gint64) item->number);
@@ -164,13 +169,14 @@ ctl_item_json (const Ctl *ctl, JsonBuilder *builder, const IrisClientItem *item)
   ctl_json_string (builder, "class", item->durability);
   ctl_json_string (builder, "service", item->service);
   ctl_json_string (builder, "key", item->key);
-  ctl_json_int (builder, "uid", item->owner);
+  ctl_json_int (builder, "uid", (gint64) item->owner);
   ctl_json_string (builder, "owner", owner);
   ctl_json_int (builder, "attempts", item->attempts);
   ctl_json_int (builder, "bytes", (gint64) item->bytes);
   ctl_json_int (builder, "crashes", item->crashes);
   ctl_json_string (builder, "place", place);
   args_json (builder, item);
+  ctl_json_string (builder, "traceparent", item->traceparent);
   ctl_json_double (builder, "accepted", item->accepted_ms / 1e3);
   ctl_json_double (builder, "due", item->due_ms / 1e3);
   ctl_json_double (builder, "started", item->started_ms / 1e3);

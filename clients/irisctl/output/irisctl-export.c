@@ -15,6 +15,7 @@ typedef enum
   WALL_TIME,    /* milliseconds since 1970, given in ISO 8601 */
   PLACE,        /* a number, given as text */
   NUMBER,       /* the same, without a sign */
+  TAIL,         /* whether it is the policy that keeps the end alone */
 } Form;
 
 /* What the protocol calls it, and what irisctl does. */
@@ -32,16 +33,22 @@ static const struct
   { "hint-name", "place", AS_IT_IS },
   { "near-item", "near", NUMBER },
   { "near-path", "near", AS_IT_IS },
+  { "traceparent", "traceparent", AS_IT_IS },
+  { "tracestate", "tracestate", AS_IT_IS },
   { "strict", "strict", AS_IT_IS },
   { "footprint", "footprint", NUMBER },
   { "keep-apart", "keep-apart", AS_IT_IS },
   { "class", "class", AS_IT_IS },
   { "key", "key", AS_IT_IS },
   { "keep-ms", "keep", MILLISECONDS },
+  { "keep-output", "keep-output", NUMBER },
+  { "output-policy", "keep-tail", TAIL },
   { "bury", "bury", AS_IT_IS },
+  { "hook", "hook", AS_IT_IS },
   { "delay-ms", "delay", MILLISECONDS },
   { "at-ms", "at", WALL_TIME },
   { "priority", "priority", AS_IT_IS },
+  { "queue", "queue", AS_IT_IS },
   { "retries", "retries", AS_IT_IS },
   { "backoff-ms", "backoff", MILLISECONDS },
   { "time-to-run-ms", "time-to-run", MILLISECONDS },
@@ -136,6 +143,10 @@ add_member (JsonBuilder *builder, GVariant *value, Form form)
     case NUMBER:
       number = g_strdup_printf ("%" G_GUINT64_FORMAT, g_variant_get_uint64 (value));
       json_builder_add_string_value (builder, number);
+      return TRUE;
+    case TAIL:
+      json_builder_add_boolean_value (builder,
+                                      g_str_equal (g_variant_get_string (value, NULL), "tail"));
       return TRUE;
     case AS_IT_IS:
     default:

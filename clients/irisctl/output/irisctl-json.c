@@ -152,6 +152,21 @@ ctl_json_print_int (const char *name, gint64 value)
 }
 
 void
+ctl_json_print_strings (const char *name, const char *const *values)
+{
+  g_autoptr (JsonBuilder) builder = json_builder_new ();
+
+  json_builder_begin_object (builder);
+  json_builder_set_member_name (builder, name);
+  json_builder_begin_array (builder);
+  for (guint i = 0; values[i] != NULL; i++)
+    json_builder_add_string_value (builder, values[i]);
+  json_builder_end_array (builder);
+  json_builder_end_object (builder);
+  ctl_json_print (builder);
+}
+
+void
 ctl_json_array_begin (CtlJsonArray *self)
 {
   *self = (CtlJsonArray){ .builder = json_builder_new () };

@@ -6,6 +6,8 @@
 
 #include "clients/irisctl/irisctl.h"
 
+#include <iris/iris.h>
+#include <iris/wire/iris-wire.h>
 #include <json-glib/json-glib.h>
 #include <stdio.h>
 
@@ -113,6 +115,7 @@ void ctl_json_print_line (JsonBuilder *builder);
 
 /* An object with one number. */
 void ctl_json_print_int (const char *name, gint64 value);
+void ctl_json_print_strings (const char *name, const char *const *values);
 
 /* An array that is printed element by element, a line for each. All zeroes is one that has not
  * begun. What is built with the builder that ctl_json_array_next() gives is printed by the next
@@ -150,7 +153,7 @@ guint64 ctl_item_elapsed_ms (const IrisClientItem *item, guint64 now_ms);
 char *ctl_format_item_time (const IrisClientItem *item, guint64 now_ms);
 
 /* A user's name, or number. */
-char *ctl_format_owner (guint uid);
+char *ctl_format_owner (const IrisClientItem *item);
 
 /* An item as an object. */
 void ctl_item_json (const Ctl *ctl, JsonBuilder *builder, const IrisClientItem *item);
@@ -171,6 +174,10 @@ int ctl_show_command_result (Ctl *ctl, const IrisResult *result);
 void
 ctl_result_members (Ctl *ctl, JsonBuilder *builder, const IrisResult *result, gboolean command);
 
+/* Shows the end of an item on the desktop of the user's session, by notify-send; without that, says
+ * once that it is not there. */
+void ctl_notify (const char *item, const char *outcome);
+
 /* False when standard output, say, is a full disk. */
 gboolean ctl_write_bytes (FILE *stream, GBytes *bytes, gboolean as_line);
 
@@ -179,6 +186,54 @@ gboolean ctl_write_bytes (FILE *stream, GBytes *bytes, gboolean as_line);
 void ctl_item_line_print_number (Ctl *ctl, guint64 line, guint64 item);
 void ctl_item_line_print_result (Ctl *ctl, guint64 line, const IrisResult *result);
 void ctl_item_line_print_failure (Ctl *ctl, guint64 line, const GError *error);
+
+/* --- statistics ------------------------------------------------------------------------------- */
+
+/* Those of irisd as a whole are always among them. */
+IrisWireStatistics *ctl_statistics_get (Ctl *ctl, guint sections, GError **error);
+IrisWireStatistics *ctl_statistics_decode (GBytes *body, GError **error);
+
+typedef struct
+{
+  guint64 ended;
+  guint64 failed; /* of these, with an error */
+  guint64 syncs;  /* of the journal */
+} CtlCounts;
+
+void ctl_statistics_count (const IrisWireStatistics *self, CtlCounts *counts);
+
+/* The bound in seconds that the part @q of what came since @before stays below; not a number if
+ * nothing came. @before may be NULL. */
+double ctl_statistics_quantile (const guint64 *now,
+                                guint n,
+                                const guint64 *before,
+                                guint n_before,
+                                double q);
+
+/* At most five characters, if it is not hours. */
+char *ctl_format_short_time (double seconds);
+
+/* What was stolen over one distance. */
+typedef struct
+{
+  guint32 distance;
+  guint64 steals;
+  guint64 items;
+} CtlDistance;
+
+#define CTL_ALL_PLACES G_MAXUINT
+
+/* Of what @place stole: CtlDistance, the nearest first, without those of which nothing came. */
+GArray *ctl_statistics_sum_distances (const IrisWireStatistics *self, guint place);
+char *ctl_format_distances (const GArray *sums);
+void ctl_json_distances (JsonBuilder *builder, const GArray *sums);
+
+/* An object with count, mean, median and 99th percentile of a histogram. */
+void ctl_json_times (JsonBuilder *builder,
+                     const char *name,
+                     const guint64 *buckets,
+                     guint n,
+                     guint64 sum_ns);
 
 /* --- export ----------------------------------------------------------------------------------- */
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import collections
 import dataclasses
+import secrets
 import time
 from types import TracebackType
-from typing import Any, AsyncIterator, Callable, Deque, Dict, Generator, Iterable, List, Optional, Sequence, Type, Union
+from typing import Any, AsyncIterator, Callable, Deque, Dict, Generator, Iterable, List, Optional, Sequence, Tuple, Type, Union
 
 from . import wire
 from .connection import BUSY_TIMEOUT, Connection, error_of
-from .errors import CODES, Disconnected, IrisdError, too_large
+from .errors import CODES, Disconnected, IrisdError, Refused, too_large
 from .backoff import Backoff
 
 #: Seconds between two looks whether irisd is still there, while something is in flight; after three it counts as gone.
@@ -20,6 +21,15 @@ PING_INTERVAL = 10.0
 Payload = Union[bytes, bytearray, memoryview, str]
 ProgressFunction = Callable[[Optional[float], Optional[str]], None]
 PartFunction = Callable[[bytes, int], None]
+
+#: Seconds that a backup of a large journal may take.
+BACKUP_TIMEOUT = 3600.0
+
+#: Seconds for which a client waits for an irisd that was lost, or ends, to be started anew.
+RESUME_TIMEOUT = 60.0
+
+#: The pauses between two tries, in seconds.
+FIRST_PAUSE, LAST_PAUSE = 0.02, 1.0
 
 #: Bytes of parts that may be under way to an item.
 PARTS_WINDOW = 256 * 1024
@@ -54,6 +64,15 @@ class Result:
         return b"" if self.stdout_length is None else self.body[self.stdout_length:]
 
 
+@dataclasses.dataclass(frozen=True)
+class Output:
+    """A part of what a command wrote."""
+
+    data: bytes
+    offset: int  # how much it had written before; 0 again when it is tried again
+    is_error: bool  # to standard error
+
+
 def _result_of(message: wire.Message) -> Result:
     names = {field.name for field in dataclasses.fields(Result)}
     found = {"n_bytes" if name == "bytes" else name.replace("-", "_"): value for name, value in message.header.items()}
@@ -82,7 +101,12 @@ class Item:
         self.owed = 0  # bytes of parts that were taken and not granted anew
         self.id: Optional[bytes] = None  # while irisd has it
         self.order = 0  # among the client's
+        self.sent_as: Optional[bytes] = None  # by which irisd finds what was perhaps sent before
         self.future: "asyncio.Future[Result]" = asyncio.get_running_loop().create_future()
+
+    @property
+    def persistent(self) -> bool:
+        return bool(self.header.get("class", 0))
 
     def __await__(self) -> Generator[Any, None, Result]:
         return self._wait().__await__()
@@ -116,13 +140,20 @@ class Client:
     """
 
     def __init__(self, endpoint: Optional[str] = None, *, name: str = "irisd_client 0.1",
-                 busy_timeout: float = BUSY_TIMEOUT) -> None:
+                 busy_timeout: float = BUSY_TIMEOUT, resume_timeout: float = RESUME_TIMEOUT) -> None:
         self._endpoint = endpoint
+        self._resume_timeout = resume_timeout
+        self._session = bytes(secrets.choice(range(1, 256)) for _ in range(wire.SESSION_SIZE))
+        self._last_id = 0
+        self._going = False  # irisd ends: items wait for the next one
+        self._welcomed: Optional[Connection] = None  # the last one, for its limits
+        self._reconnecting: Optional["asyncio.Task[None]"] = None
         self._busy_timeout = busy_timeout
         self._name = name
         self._connection: Optional[Connection] = None
         self._waiting: Deque[Item] = collections.deque()
         self._in_flight: Dict[bytes, Item] = {}
+        self._followed: Dict[bytes, "asyncio.Queue[Union[wire.Message, Disconnected]]"] = {}
         self._backoff = Backoff()
         self._resume: Optional[asyncio.TimerHandle] = None
         self._bytes = 0
@@ -132,18 +163,65 @@ class Client:
         self._pinger: Optional["asyncio.Task[None]"] = None
 
     async def open(self) -> "Client":
-        connection = Connection(self._take, self._lost, self._pong)
-        await connection.open(self._endpoint, self._name, self._busy_timeout)
-        self._connection = connection
-        self._backoff = Backoff()
-        self._pinger = asyncio.get_running_loop().create_task(self._ping_now_and_then())
+        await self._connect()
         return self
+
+    async def _connect(self) -> None:
+        session = self._session if self._resume_timeout > 0 else None
+        connection = Connection(self._take, self._lost, self._pong, session, self._last_id)
+        await connection.open(self._endpoint, self._name, self._busy_timeout)
+        if not connection.is_open:  # irisd let it in, and ended before this task went on
+            raise Disconnected("the connection to irisd was lost")
+        self._connection = self._welcomed = connection
+        self._going = False
+        self._backoff = Backoff()
+        if self._pinger is not None:
+            self._pinger.cancel()
+        self._pinger = asyncio.get_running_loop().create_task(self._ping_now_and_then())
+
+    async def _reconnect(self) -> None:
+        """Waits for the next irisd, and sends it what waits."""
+        until, pause = time.monotonic() + self._resume_timeout, FIRST_PAUSE
+        while self._connection is None:
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LAST_PAUSE)
+            try:
+                await asyncio.wait_for(self._connect(), max(0.0, until - time.monotonic()))
+            except Refused as error:
+                self._give_up(str(error))
+                return
+            except (Disconnected, asyncio.TimeoutError):
+                if time.monotonic() >= until:
+                    self._give_up("irisd has ended, and none has come in its place within %g seconds (resume_timeout): start it "
+                                  "again; items that were sent may have run" % self._resume_timeout)
+                    return
+            except IrisdError as error:
+                self._give_up("irisd was started anew, and does not let the client in: %s" % error)
+                return
+        self._reconnecting = None
+        if self._welcomed is not None and not self._welcomed.resumes:
+            self._fail_sent(Disconnected("irisd was started anew, and cannot tell what became of the item: it may have run"))
+        self._pump()
+
+    def _give_up(self, why: str) -> None:
+        self._reconnecting = None
+        self._fail_all(Disconnected(why))
+
+    def _fail_sent(self, error: Disconnected) -> None:
+        for item in [item for item in self._waiting if item.sent_as is not None]:
+            self._waiting.remove(item)
+            item.future.set_exception(error)
+            item.future.exception()
 
     async def close(self) -> None:
         """Closes the connection. Items that have not ended fail."""
+        self._acknowledge()
         connection, self._connection = self._connection, None
         if self._pinger is not None:
             self._pinger.cancel()
+        if self._reconnecting is not None:
+            self._reconnecting.cancel()
+            self._reconnecting = None
         if connection is not None:
             connection.send("BYE")
             connection.close()
@@ -169,7 +247,9 @@ class Client:
               footprint: int = 0, keep_apart: bool = False,
               content_type: Optional[str] = None, progress: Optional[ProgressFunction] = None,
               part: Optional[PartFunction] = None, numbered: bool = False, wait_for_service: bool = False,
-              deadline: Optional[float] = None) -> Item:
+              deadline: Optional[float] = None, traceparent: Optional[str] = None,
+              tracestate: Optional[str] = None, klass: int = 0, key: Union[str, bytes, None] = None,
+              queue: Optional[str] = None) -> Item:
         """Submits an item and returns at once.
 
         `hint` is the number or the name of a place; `near_item` is the number of an item, and `near_path` a path: it runs
@@ -178,18 +258,22 @@ class Client:
         ignore both. With `numbered` the item gets a number, which is in the Result. `progress` is called with a fraction of 1 and a note, either may be None; `part` with parts of the result, as a worker process
         gives them, and a number that grows when another worker has the item, whose parts begin anew.
         With `wait_for_service` the item waits for the first worker of a service that irisd does not know; after
-        `deadline` seconds an item that has not begun fails with `deadline-passed`.
+        `deadline` seconds an item that has not begun fails with `deadline-passed`. `traceparent` makes the item a span of a
+        distributed trace, as W3C Trace Context has it, and `tracestate` is passed on with it. `klass` is how well it survives
+        irisd: 0 volatile, 1 relaxed, 2 durable. Relaxed and durable items go on when irisd is started anew, and run once; volatile
+        ones that it had fail. `key` makes two submissions the same persistent item. `queue` is the named queue that it waits in,
+        which set_queue() makes.
         """
         if keep_apart and footprint == 0:
             raise ValueError("an item can be kept apart only by the memory that it declares: add footprint, the bytes "
                              "that it will touch, or leave out keep_apart")
-        connection = self._get()
+        connection = self._welcomed if self._reconnecting is not None and self._welcomed is not None else self._get()
         header = _given({
-            "service": service, "quiet": not numbered, "wait-for-service": wait_for_service or None,
+            "class": klass or None, "key": key, "queue": queue, "service": service, "quiet": not numbered, "wait-for-service": wait_for_service or None,
             "deadline-ms": None if deadline is None else max(1, round(deadline * 1000)),
             "hint-name": hint if isinstance(hint, str) else None, "hint": None if isinstance(hint, str) else hint,
             "near-item": near_item, "near-path": near_path, "strict": strict or None, "content-type": content_type,
-            "footprint": footprint or None, "keep-apart": keep_apart or None,
+            "traceparent": traceparent, "tracestate": tracestate, "footprint": footprint or None, "keep-apart": keep_apart or None,
             "args": list(args) or None, "path": path, "progress": True if progress is not None else None,
             "parts": PARTS_WINDOW if part is not None else None})
         body = to_bytes(payload)
@@ -227,16 +311,18 @@ class Client:
             self._backoff.probe = connection.send("PING")
 
     def _send_some(self, connection: Optional[Connection]) -> None:
-        while connection is not None and self._waiting and self._backoff.allows(time.monotonic()):
+        while connection is not None and not self._going and self._waiting and self._backoff.allows(time.monotonic()):
             item = self._waiting[0]
             if (len(self._in_flight) + len(self._unacknowledged) >= connection.welcome["credits"]
                     or (self._in_flight and self._bytes + len(item.payload) > connection.welcome["byte-credits"])):
                 return
             self._waiting.popleft()
-            item.id = connection.next_id()
+            again = item.sent_as is not None
+            item.id = item.sent_as if item.sent_as is not None else connection.next_id()
+            item.sent_as = None
             self._in_flight[item.id] = item
             self._bytes += len(item.payload)
-            connection.send("SUBMIT", item.header, item.payload, item.id)
+            connection.send("SUBMIT", {**item.header, "session": self._session} if again else item.header, item.payload, item.id)
             self._backoff.note_sent()
 
     def _cancel(self, item: Item) -> None:
@@ -254,9 +340,31 @@ class Client:
             self.busy_reason = None
             self._pump()
 
+    def _put_off(self, item: Item, message: wire.Message) -> bool:
+        """Whether irisd ends and has not run the item, which waits for the next one."""
+        if (message.type != "ERROR" or message.header["code"] != CODES["shutting-down"] or self._connection is None
+                or not self._connection.resumes):
+            return False
+        if message.header.get("ends"):
+            if not (self._going and item.persistent):
+                return False
+            item.sent_as = message.id
+        self._going = True
+        self._wait_in_order(item)
+        return True
+
+    def _wait_in_order(self, item: Item) -> None:
+        place = next((i for i, other in enumerate(self._waiting) if other.order > item.order), len(self._waiting))
+        self._waiting.insert(place, item)
+
     def _take(self, message: wire.Message) -> None:
+        if message.type == "GOING":
+            self._going = True
+            return
         item = self._in_flight.get(message.id)
         if item is None:
+            if message.id in self._followed:
+                self._followed[message.id].put_nowait(message)
             return
         if message.type == "PROGRESS":
             if item.progress is not None:
@@ -278,7 +386,9 @@ class Client:
             if not self._unacknowledged:
                 asyncio.get_running_loop().call_soon(self._acknowledge)
             self._unacknowledged.append(message.id)
-        if not item.future.done():
+        if item.future.done() or self._put_off(item, message):
+            pass
+        else:
             if message.type == "RESULT":
                 item.future.set_result(_result_of(message))
             else:
@@ -304,15 +414,28 @@ class Client:
         now = time.monotonic()
         self._backoff.refused(now, message.header.get("retry-after-ms", 100) / 1000)
         self.busy_reason = message.header["message"]
-        place = next((i for i, other in enumerate(self._waiting) if other.order > item.order), len(self._waiting))
-        self._waiting.insert(place, item)
+        self._wait_in_order(item)
         if self._resume is not None:
             self._resume.cancel()
         self._resume = asyncio.get_running_loop().call_later(self._backoff.resume_at - now, self._pump)
 
     def _lost(self, error: Disconnected) -> None:
-        self._connection = None
+        connection, self._connection = self._connection, None
+        if connection is None:
+            return  # it was never there: open() fails
+        self._last_id = connection.last_id
+        if not connection.resumes:
+            self._fail_all(error)
+            return
+        kept = [item for item in self._in_flight.values() if item.persistent and not item.future.done()]
+        for item in kept:
+            del self._in_flight[item.id or b""]
+            item.sent_as, item.id, item.owed = item.id, None, 0
+        waiting = sorted([*self._waiting, *kept], key=lambda item: item.order)
+        self._waiting.clear()
         self._fail_all(error)
+        self._waiting.extend(waiting)
+        self._reconnecting = asyncio.get_running_loop().create_task(self._reconnect())
 
     def _fail_all(self, error: Disconnected) -> None:
         items = [*self._in_flight.values(), *self._waiting]
@@ -323,6 +446,8 @@ class Client:
         self._waiting.clear()
         self._bytes = 0
         self._unacknowledged = []
+        for messages in self._followed.values():
+            messages.put_nowait(error)
         for item in items:
             if not item.future.done():
                 item.future.set_exception(error)
@@ -332,7 +457,7 @@ class Client:
         while self._connection is not None:
             await asyncio.sleep(PING_INTERVAL)
             connection = self._connection
-            if connection is None or not self._in_flight:
+            if connection is None or not (self._in_flight or self._followed):
                 continue
             if connection.silence > 3 * PING_INTERVAL:
                 connection.lose(Disconnected("irisd does not answer any more"))
@@ -359,6 +484,24 @@ class Client:
         status: Dict[str, Any] = await self._ask("STATUS")
         return status
 
+    async def statistics(self, sections: Optional[int] = None) -> Dict[str, Any]:
+        """All that irisd counts, as STATISTICS_REPLY has it; `sections` are the bits of the ones that are wanted, all by default."""
+        header = {} if sections is None else {"sections": sections}
+        reply = await self._get().call("STATISTICS", header)
+        statistics: Dict[str, Any] = wire.decode_body(reply, wire.Limits(max_entries=65536))
+        return statistics
+
+    async def spans(self, offset: int = 0) -> Tuple[List[Dict[str, Any]], int]:
+        """Items that have ended and belong to traces that are recorded, from number `offset` on, and where to go on from."""
+        reply = await self._get().call("SPANS", {"offset": offset})
+        spans: List[Dict[str, Any]] = wire.decode_body(reply, wire.DEFAULT_LIMITS)
+        return spans, reply.header["offset"]
+
+    async def keys(self) -> List[Dict[str, Any]]:
+        """The keys of clients over TCP and their use, as KEYS_REPLY has them. For operators."""
+        keys: List[Dict[str, Any]] = await self._ask("KEYS")
+        return keys
+
     async def workers(self) -> List[Dict[str, Any]]:
         """The worker processes, as WORKERS_REPLY has them."""
         workers: List[Dict[str, Any]] = await self._ask("WORKERS")
@@ -366,15 +509,15 @@ class Client:
 
     async def items(self, *, states: Iterable[int] = (), service: Optional[str] = None, klass: Optional[int] = None,
                     key_prefix: Union[str, bytes, None] = None, since_ms: int = 0, until_ms: int = 0,
-                    descending: bool = False, page: int = 0,
-                    with_args: bool = False) -> AsyncIterator[Dict[str, Any]]:
+                    descending: bool = False, page: int = 0, with_args: bool = False,
+                    queue: Optional[str] = None) -> AsyncIterator[Dict[str, Any]]:
         """Yields the persistent items that meet all conditions, as LIST_REPLY has them.
 
         A user gets its own items, an operator those of all users, each with its `owner`. `with_args` adds the `args` of
         items that have not ended."""
         found = {"states": sum(1 << state for state in set(states)), "service": service, "class": klass,
                  "key-prefix": key_prefix, "since-ms": since_ms, "until-ms": until_ms, "descending": descending,
-                 "count": page, "payload": with_args}
+                 "count": page, "payload": with_args, "queue": queue}
         header = {name: value for name, value in found.items() if value}
         while True:
             answer = await self._get().call("LIST", header)
@@ -383,6 +526,36 @@ class Client:
             if "item" not in answer.header:
                 return
             header["item"] = answer.header["item"]
+
+    async def follow(self, number: int, offset: int = 0) -> AsyncIterator[Output]:
+        """What a persistent command writes, from its beginning or `offset` on, as it comes, until the command ends.
+
+        An offset beyond the end of the part before says that what lies between was not kept. The command waits for none of
+        its followers, and leaving the loop does not end it."""
+        connection = self._get()
+        ident, owed, ended = connection.next_id(), 0, False
+        messages: "asyncio.Queue[Union[wire.Message, Disconnected]]" = asyncio.Queue()
+        self._followed[ident] = messages
+        try:
+            connection.send("FOLLOW", _given({"item": number, "offset": offset or None, "grant": PARTS_WINDOW}), b"", ident)
+            while True:
+                message = await messages.get()
+                ended = isinstance(message, Disconnected) or message.type != "OUTPUT"
+                if isinstance(message, Disconnected):
+                    raise message
+                if message.type == "FOLLOWED":
+                    return
+                if ended:
+                    raise error_of(message)
+                yield Output(message.body, message.header["offset"], message.header["channel"] == 2)
+                owed += len(message.body)
+                if owed >= PARTS_WINDOW // 2:
+                    connection.send("MORE", {"target": ident, "grant": owed})
+                    owed = 0
+        finally:
+            del self._followed[ident]
+            if not ended and self._connection is connection:
+                connection.send("MORE", {"target": ident, "grant": 0})
 
     async def cancel_item(self, number: int) -> bool:
         """Cancels an item by its number; of another user, as an operator only. Returns whether it was running."""
@@ -406,6 +579,26 @@ class Client:
         """Sets a waiting item aside, with a reason. Returns 0 if it is buried already, else 1."""
         return await self._change("BURY", _given({"item": item, "message": message}))
 
+    async def suspend(self, item: int, message: Optional[str] = None) -> int:
+        """Has an item wait until it is resumed, or stops the processes of a command. Returns 0 if it is suspended already, else 1."""
+        return await self._change("SUSPEND", _given({"item": item, "message": message}))
+
+    async def resume(self, item: int) -> int:
+        """Lets a suspended item go on. Returns 0 if it is not suspended, else 1."""
+        return await self._change("RESUME", {"item": item})
+
+    async def edit(self, item: int, **changes: Any) -> None:
+        """Changes a persistent item that waits. The changes are named like the keys of EDIT in the protocol, with _ for -: args, priority,
+        delay_ms, at_ms, deadline_ms, retries, hint, hint_name, strict, keep_ms, bury and so on. What is not named stays."""
+        await self._change("EDIT", {"item": item, **{name.replace("_", "-"): value for name, value in changes.items()}})
+
+    async def again(self, item: int, **changes: Any) -> int:
+        """Submits a persistent item once more, also one that has ended, as a new, detached one. The changes are delay_ms, at_ms,
+        priority and key, without which it has none. Returns the number of the new item."""
+        header = {"item": item, **{name.replace("_", "-"): value for name, value in changes.items()}}
+        number: int = (await self._get().call("AGAIN", header)).header["item"]
+        return number
+
     async def drain(self, place: int, drained: bool = True) -> int:
         """Stops a place from taking items, or, with `drained` false, lets it take items again. Returns 0 if that was so, else 1."""
         return await self._change("DRAIN", {"place": place, "drained": drained})
@@ -413,6 +606,77 @@ class Client:
     async def set_workers(self, place: int, workers: int) -> int:
         """Sets how many workers of a place run items, from 1 to as many as it has. Returns 0 if that was so, else 1."""
         return await self._change("SET_WORKERS", {"place": place, "workers": workers})
+
+    async def reload(self) -> List[str]:
+        """Has irisd read its configuration and its keys again: returns a line for each setting that changed, or that needs irisd started again."""
+        text: str = (await self._get().call("RELOAD")).header.get("message", "")
+        return text.splitlines()
+
+    async def backup(self, path: str) -> int:
+        """Has irisd copy its journal to a new directory, an absolute path of its machine. Returns how many items it has."""
+        count: int = (await self._get().call("BACKUP", {"path": path}, timeout=BACKUP_TIMEOUT)).header["count"]
+        return count
+
+    async def set_schedule(self, name: str, service: Optional[str] = None, payload: Payload = b"", *,
+                           args: Sequence[Union[str, bytes]] = (), item: Optional[Dict[str, Any]] = None,
+                           calendar: Optional[str] = None, every: Optional[float] = None, zone: Optional[str] = None,
+                           jitter: Optional[float] = None, missed: Optional[str] = None, overlap: Optional[str] = None,
+                           suspended: Optional[bool] = None) -> None:
+        """Makes a schedule, or changes the one of that name; what is left out stays as it was, or as irisd has it.
+
+        Each run is a durable item of `service` with `args` and `payload`; `item` is more of its header, by the protocol's
+        names. `calendar` is a line as crontab(5) has them, in the time `zone`; or `every` so many seconds. `missed` runs are
+        made up for by one (`once`) or left out (`skip`). While a run has not ended the next one is left out (`skip`), waits
+        for its end (`wait`), or begins beside it (`allow`).
+        """
+        header = _given({
+            "schedule": name, "calendar": calendar, "every-ms": None if every is None else round(every * 1000), "zone": zone,
+            "jitter-ms": None if jitter is None else round(jitter * 1000), "suspended": suspended,
+            "missed": None if missed is None else {"skip": 1, "once": 2}[missed],
+            "overlap": None if overlap is None else {"allow": 1, "skip": 2, "wait": 3}[overlap]})
+        body = b""
+        if service is not None:
+            submit = dict(item or {}, service=service)
+            if args:
+                submit["args"] = list(args)
+            body = wire.encode_batch([wire.Message("SUBMIT", bytes(15) + b"\x01", submit, to_bytes(payload))])
+        await self._get().call("SCHEDULE", header, body)
+
+    async def remove_schedule(self, name: str) -> None:
+        """Removes a schedule; items of its runs stay."""
+        await self._get().call("SCHEDULE", {"schedule": name, "remove": True})
+
+    async def run_schedule(self, name: str) -> None:
+        """Begins a run of a schedule beside those that are due."""
+        await self._get().call("SCHEDULE", {"schedule": name, "count": 1})
+
+    async def schedules(self, name: Optional[str] = None) -> List[Dict[str, Any]]:
+        """The schedules, as SCHEDULES_REPLY has them, or only the one of that name."""
+        found: List[Dict[str, Any]] = []
+        header: Dict[str, Any] = {} if name is None else {"schedule": name}
+        while True:
+            reply = await self._get().call("SCHEDULES", header)
+            found += wire.decode_body(reply, wire.DEFAULT_LIMITS)
+            if "key" not in reply.header:
+                return found
+            header["key"] = reply.header["key"]
+
+    async def set_queue(self, name: str, *, limit: Optional[int] = None, priority: Optional[int] = None,
+                        suspended: Optional[bool] = None) -> int:
+        """Makes a named queue, or changes the one of that name; what is left out stays as it was. For operators.
+
+        At most `limit` of its items run at once, 0 for as many as can; `priority` is that of items that say none. Returns 0
+        if nothing had to be changed, else 1."""
+        return await self._change("QUEUE", _given({"queue": name, "queue-limit": limit, "priority": priority, "suspended": suspended}))
+
+    async def remove_queue(self, name: str) -> None:
+        """Removes a named queue, which must have no items."""
+        await self._change("QUEUE", {"queue": name, "remove": True})
+
+    async def queues(self) -> List[Dict[str, Any]]:
+        """The named queues, as QUEUES_REPLY has them."""
+        queues: List[Dict[str, Any]] = await self._ask("QUEUES")
+        return queues
 
     async def ping(self) -> None:
         await self._get().call("PING")

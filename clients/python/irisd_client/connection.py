@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import configparser
 import os
 import pathlib
 import time
-from typing import Any, Callable, Dict, Optional, cast
+from typing import Any, Callable, Dict, List, Optional, cast
 
 import zmq
 import zmq.asyncio
+from zmq.utils.monitor import parse_monitor_message
 
 from . import wire
-from .errors import CODES, Disconnected, IrisdError, WireError
+from .errors import CODES, Disconnected, IrisdError, Refused, WireError
 
 #: Seconds that irisd may take to answer HELLO or a request.
 ANSWER_TIMEOUT = 30.0
@@ -22,6 +24,8 @@ BUSY_TIMEOUT = 60.0
 LINGER_MS = 1000
 # What is read of irisd, whose own limits are for others.
 _TAKEN = wire.Limits(max_body=2**40, max_string=2**20, max_entries=65536, max_batch=65536)
+# Of each HELLO.
+_FEATURES = wire.FEATURE_COMPLETIONS | wire.FEATURE_TWO_FRAMES
 
 
 def runtime_dir(directory: Optional[str] = None) -> pathlib.Path:
@@ -40,6 +44,37 @@ def runtime_dir(directory: Optional[str] = None) -> pathlib.Path:
 def front_endpoint(directory: Optional[str] = None) -> str:
     """irisd's endpoint."""
     return "ipc://%s/front.ipc" % runtime_dir(directory)
+
+
+def _use_key(socket: Any, endpoint: str) -> str:
+    """Gives the socket the key that `tcp://HOST:PORT?key=FILE` names; returns the endpoint without it."""
+    plain, _, name = endpoint.partition("?key=")
+    if not name:
+        return endpoint
+    path = pathlib.Path(name)
+    if "/" not in name:
+        config = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+        path = pathlib.Path(config, "iris", "keys", name if name.endswith(".key") else name + ".key")
+    file = configparser.ConfigParser(delimiters=("=",), comment_prefixes=("#",), interpolation=None, strict=False)
+    try:
+        if path.stat().st_mode & 0o077:
+            raise Disconnected("cannot use the key file %s: others may read it; take that from them (chmod 600)" % path)
+        file.read_string(path.read_text())
+        key = file["key"]
+        socket.curve_publickey = key["public"].strip().encode()
+        socket.curve_secretkey = key["secret"].strip().encode()
+        socket.curve_serverkey = key["server"].strip().encode()
+    except OSError as error:
+        raise Disconnected("cannot use the key file %s: %s; irisctl key new makes one" % (path, error)) from None
+    except (configparser.Error, KeyError, UnicodeDecodeError, zmq.ZMQError) as error:
+        raise Disconnected("cannot use the key file %s: it needs public, secret and server in its group [key]: %s" % (path, error)) from None
+    return plain
+
+
+def _way_in(endpoint: str) -> str:
+    if endpoint.startswith("tcp:"):
+        return "it takes keys that its owner has allowed (irisctl key allow); name yours with tcp://HOST:PORT?key=FILE"
+    return "ask its owner to name you under [access] users"
 
 
 def error_of(message: wire.Message) -> IrisdError:
@@ -62,18 +97,22 @@ class Connection:
     """A DEALER socket that said HELLO. It belongs to one event loop.
 
     `on_message` gets what answers no request: completions, leases and the like. `on_lost` is called once when irisd does
-    not answer any more, or has closed the connection; `on_pong` with the id of each PING that was answered.
+    not answer any more, or has closed the connection; `on_pong` with the id of each PING that was answered. With a `session`
+    irisd is asked to go on with it, and the end of the connection is noticed at once; `last_id` is the last id of the
+    session's connection before.
     """
 
     def __init__(self, on_message: Callable[[wire.Message], None], on_lost: Callable[[Disconnected], None],
-                 on_pong: Optional[Callable[[bytes], None]] = None) -> None:
+                 on_pong: Optional[Callable[[bytes], None]] = None, session: Optional[bytes] = None, last_id: int = 0) -> None:
+        self._session = session
         self._on_message = on_message
         self._on_pong = on_pong
         self._on_lost = on_lost
         self._socket: Optional[zmq.asyncio.Socket] = None
         self._reader: Optional["asyncio.Task[None]"] = None
         self._requests: Dict[bytes, "asyncio.Future[wire.Message]"] = {}
-        self._last_id = 0
+        self._last_id = last_id
+        self._monitor: Optional["asyncio.Task[None]"] = None
         self._heard = 0.0
         self.limits = wire.DEFAULT_LIMITS
         self.welcome: Dict[str, Any] = {}
@@ -83,8 +122,11 @@ class Connection:
         until = time.monotonic() + busy_timeout
         while True:
             try:
-                return await self.call("HELLO", {"version-min": wire.VERSION, "version-max": wire.VERSION,
-                                                "features": wire.FEATURE_COMPLETIONS, "name": name})
+                hello = {"version-min": wire.VERSION, "version-max": wire.VERSION,
+                                                "features": _FEATURES, "name": name}
+                if self._session is not None:
+                    hello.update({"features": _FEATURES | wire.FEATURE_RESUME, "session": self._session})
+                return await self.call("HELLO", hello)
             except IrisdError as error:
                 if error.code != CODES["busy"] or time.monotonic() >= until:
                     raise
@@ -92,14 +134,21 @@ class Connection:
 
     async def open(self, endpoint: Optional[str], name: str, busy_timeout: float = BUSY_TIMEOUT) -> None:
         """Connects and says HELLO. Raises IrisdError if irisd does not welcome us, Disconnected if it does not answer."""
+        self.welcome = {}
         endpoint = endpoint or front_endpoint()
         socket = _Socket(zmq.asyncio.Context.instance(), zmq.DEALER)
         socket.setsockopt(zmq.LINGER, LINGER_MS)
         socket.setsockopt(zmq.SNDHWM, 0)  # what bounds us is irisd's credit
         socket.setsockopt(zmq.RCVHWM, 0)
         self._socket = socket
+        lost = zmq.EVENT_DISCONNECTED if self._session is not None else 0
+        monitor = cast(zmq.asyncio.Socket, socket.get_monitor_socket(zmq.EVENT_HANDSHAKE_FAILED_AUTH | lost))
+        self._monitor = asyncio.get_running_loop().create_task(self._watch(socket, monitor, endpoint))
         try:
-            socket.connect(endpoint)
+            socket.connect(_use_key(socket, endpoint))
+        except Disconnected:
+            self.close()
+            raise
         except zmq.ZMQError as error:
             self.close()
             raise Disconnected("cannot connect to %s: %s; is irisd running? (systemctl --user status irisd)" % (endpoint, error)) from None
@@ -114,6 +163,39 @@ class Connection:
         self.limits = wire.Limits(max_body=answer.header["max-body"],
                                   max_batch=answer.header.get("max-batch", wire.DEFAULT_LIMITS.max_batch))
 
+    @property
+    def resumes(self) -> bool:
+        """Whether irisd goes on with the session when it was started anew."""
+        return bool(self.welcome.get("features", 0) & wire.FEATURE_RESUME)
+
+    @property
+    def is_open(self) -> bool:
+        return self._socket is not None
+
+    @property
+    def last_id(self) -> int:
+        return self._last_id
+
+    async def _watch(self, socket: zmq.asyncio.Socket, monitor: zmq.asyncio.Socket, endpoint: str) -> None:
+        """ZeroMQ would connect again by itself, to an irisd that knows nothing of this conversation, or that refuses it."""
+        try:
+            event = parse_monitor_message(await monitor.recv_multipart())["event"]
+            if event == zmq.EVENT_HANDSHAKE_FAILED_AUTH:
+                self.lose(Refused("irisd at %s does not let you in: %s" % (endpoint, _way_in(endpoint))))
+                return
+            reader, self._reader = self._reader, None
+            if reader is not None:
+                reader.cancel()
+            plain: "zmq.Socket[bytes]" = zmq.Socket.shadow(socket.underlying)
+            while self._socket is socket:  # what had come before
+                self._take_frames(plain.recv_multipart(zmq.NOBLOCK))
+        except zmq.Again:
+            self.lose(Disconnected("the connection to irisd was lost"))
+        except zmq.ZMQError as error:
+            self.lose(Disconnected("the connection failed: %s" % error))
+        finally:
+            monitor.close()
+
     def next_id(self) -> bytes:
         self._last_id += 1
         return self._last_id.to_bytes(wire.ID_SIZE, "big")
@@ -124,6 +206,8 @@ class Connection:
         frames = wire.encode(wire.Message(kind, ident, header or {}, body), self.limits)
         if self._socket is None:
             raise Disconnected("the connection is closed: open it again")
+        if self.welcome.get("features", 0) & wire.FEATURE_TWO_FRAMES:
+            frames = [b"".join(frames[:-1]), frames[-1]]
         self._socket.send_multipart(frames)  # there is always room, so this is done at once
         return ident
 
@@ -163,21 +247,28 @@ class Connection:
             if not request.done():
                 request.set_exception(error or Disconnected("the connection was closed"))
         if socket is not None:
+            if self._monitor is not None:
+                if self._monitor is not _current_task():
+                    self._monitor.cancel()
+                socket.disable_monitor()
             socket.close()
 
     async def _read(self) -> None:
         while self._socket is not None:
             try:
-                frames = await self._socket.recv_multipart()
-                self._heard = time.monotonic()
-                message = wire.decode(frames, _TAKEN)
-                for part in wire.decode_completions(message, _TAKEN) if message.type == "COMPLETIONS" else [message]:
-                    self._take(part)
-            except WireError as error:
-                if error.code != CODES["unknown-type"]:  # something newer, which we did not ask for
-                    self.lose(Disconnected("irisd sent what cannot be read: %s" % error))
+                self._take_frames(await self._socket.recv_multipart())
             except zmq.ZMQError as error:
                 self.lose(Disconnected("the connection failed: %s" % error))
+
+    def _take_frames(self, frames: List[bytes]) -> None:
+        self._heard = time.monotonic()
+        try:
+            message = wire.decode(frames, _TAKEN)
+            for part in wire.decode_completions(message, _TAKEN) if message.type == "COMPLETIONS" else [message]:
+                self._take(part)
+        except WireError as error:
+            if error.code != CODES["unknown-type"]:  # something newer, which we did not ask for
+                self.lose(Disconnected("irisd sent what cannot be read: %s" % error))
 
     def _take(self, message: wire.Message) -> None:
         request = self._requests.get(message.id)

@@ -12,7 +12,7 @@ NAMES: Dict[int, str] = {
     19: "not-durable", 20: "journal-failed", 21: "no-such-item",
     22: "unknown-dependency", 23: "dependency-failed", 24: "ran-too-long",
     25: "no-such-lease", 26: "no-worker", 27: "worker-lost", 28: "time-limit", 29: "buried",
-    30: "not-remembered", 32: "deadline-passed",
+    30: "not-remembered", 32: "deadline-passed", 33: "key-revoked",
 }
 CODES: Dict[str, int] = {name: code for code, name in NAMES.items()}
 
@@ -38,6 +38,10 @@ class Disconnected(IrisdError):
 
     def __init__(self, message: str) -> None:
         super().__init__(CODES["internal"], message, "disconnected")
+
+
+class Refused(Disconnected):
+    """irisd does not let this user or key in, so a later attempt is no use."""
 
 
 class Failure(Exception):

@@ -15,7 +15,12 @@ from .errors import CODES, WireError, malformed, too_large
 
 MAGIC = b"IRS1"
 VERSION = 1
+#: Of clients that go on after irisd was started anew.
+FEATURE_RESUME = 4
+#: Bytes of a session, none of them zero.
+SESSION_SIZE = 16
 FEATURE_COMPLETIONS = 1  # the feature bit of clients that take COMPLETIONS
+FEATURE_TWO_FRAMES = 1 << 9  # the feature bit of messages in two frames
 ID_SIZE = 16
 WHOLE = 1000000  # the value of `fraction` that says that all is done
 
@@ -55,7 +60,7 @@ KEYS: Dict[str, Key] = {
     "bytes": _u64(25), "exit-status": _i32(26, -2**31), "signal": _i32(27, 0, 128), "stdout-length": _u64(28),
     "truncated": Key(30, "bool"), "code": _u32(40, 1, _I31), "error-name": Key(41, "text"),
     "message": Key(42, "text"), "ends": Key(43, "bool"), "limit": Key(44, "text"), "limit-value": _u64(45),
-    "retry-after-ms": _u32(46), "count": _u32(50), "target": Key(51, "id"), "state": _u32(52, 1, 8),
+    "retry-after-ms": _u32(46), "count": _u32(50), "target": Key(51, "id"), "state": _u32(52, 1, 9),
     "anywhere": Key(53, "bool"), "class": _u32(60, 0, 2), "key": Key(61, "bytes"), "keep-ms": _u64(62),
     "item": _u64(63), "wait-ms": _u64(64), "detach": Key(65, "bool"),
     "delay-ms": _u64(70), "at-ms": _u64(71), "priority": _u32(72, 0, 9), "after": Key(73, "numbers"),
@@ -71,6 +76,12 @@ KEYS: Dict[str, Key] = {
     "footprint": _u64(114), "keep-apart": Key(115, "bool"),
     "states": _u32(120, 1), "key-prefix": Key(121, "bytes"), "since-ms": _u64(122), "until-ms": _u64(123),
     "descending": Key(124, "bool"),
+    "queue": Key(54, "text"), "queue-limit": _u32(55), "schedule": Key(56, "text"), "zone": Key(57, "text"),
+    "jitter-ms": _u64(58), "missed": _u32(59, 1, 2), "overlap": _u32(66, 1, 3), "offset": _u64(67),
+    "keep-output": _u64(68), "output-policy": _u32(69, 1, 2), "hook": Key(78, "list"),
+    "traceparent": Key(104, "text"), "tracestate": Key(105, "text"), "sections": _u32(106),
+    "key-name": Key(107, "text"), "session": Key(108, "bytes"), "calendar": Key(109, "text"),
+    "remove": Key(116, "bool"), "suspended": Key(117, "bool"), "every-ms": _u64(118),
 }
 
 
@@ -96,12 +107,14 @@ _NEAR = "hint-name near-item near-path"
 _MEMORY = "footprint keep-apart"
 _KEEP = "class key keep-ms detach bury"
 _TERMS = "delay-ms at-ms priority after after-how retries backoff-ms time-to-run-ms deadline-ms wait-for-service"
+_TRACE = "traceparent tracestate"
+_OUTPUT = "keep-output output-policy hook"
 _COMMAND = "stream directory environment clear-environment nice limits time-limit-ms grace-ms"
 
 TYPES: Dict[str, Type] = {
-    "HELLO": _type(0x01, _VERSIONS, "features name"),
+    "HELLO": _type(0x01, _VERSIONS, "features name session"),
     "MAP": _type(0x02),
-    "SUBMIT": _type(0x03, "service", "hint strict content-type args path quiet progress parts " + " ".join((_NEAR, _MEMORY, _KEEP, _TERMS, _COMMAND)),
+    "SUBMIT": _type(0x03, "service", "hint strict content-type args path quiet progress parts session " + " ".join(("queue", _NEAR, _MEMORY, _KEEP, _TERMS, _TRACE, _OUTPUT, _COMMAND)),
                     True),
     "BATCH": _type(0x04, "", "quiet", True),
     "COMPLETIONS": _type(0x96, body=True),
@@ -112,7 +125,7 @@ TYPES: Dict[str, Type] = {
     "PING": _type(0x09),
     "BYE": _type(0x0A),
     "FETCH": _type(0x0B, "item", "wait-ms"),
-    "LIST": _type(0x0C, "", "count state item service class states key-prefix since-ms until-ms descending payload"),
+    "LIST": _type(0x0C, "", "count state item service class states key-prefix since-ms until-ms descending payload queue schedule"),
     "SHOW": _type(0x0D, "item", "wait-ms payload"),
     "KICK": _type(0x0E, "", "item state count"),
     "BURY": _type(0x0F, "item", "message"),
@@ -135,17 +148,40 @@ TYPES: Dict[str, Type] = {
     "PENDING": _type(0x8B, "state item"),
     "LIST_REPLY": _type(0x8C, "", "item", True),
     "SHOW_REPLY": _type(0x8D, "", "payload", True),
-    "CHANGED": _type(0x8E, "count"),
+    "CHANGED": _type(0x8E, "count", "message"),
     "RESULT": _type(0x90, "", _RUN + " item attempts content-type stdout-length truncated", True),
     "ERROR": _type(0x91, _ERROR, _RUN + " item attempts ends limit limit-value"),
     "BUSY": _type(0x92, _ERROR, "limit limit-value retry-after-ms"),
-    "OUTPUT": _type(0x93, "channel", "", True),
+    "OUTPUT": _type(0x93, "channel", "offset", True),
     "PROGRESS": _type(0x94, "", "fraction note"),
     "PART": _type(0x95, "", "attempt parts", True),
-    "LEASE": _type(0xA0, "service lease-ms attempt", "content-type args path progress parts", True),
+    "LEASE": _type(0xA0, "service lease-ms attempt", "content-type args path progress parts " + _TRACE, True),
     "STOP": _type(0xA1, _ERROR),
     "ENROLLED": _type(0xA2, "count lease-ms silence-ms"),
     "WORKERS_REPLY": _type(0xA7, body=True),
+    "STATISTICS": _type(0x12, "", "sections"),
+    "TRACE": _type(0x13, "wait-ms"),
+    "SPANS": _type(0x14, "", "offset count"),
+    "RELOAD": _type(0x15),
+    "KEYS": _type(0x16, "", "key-name"),
+    "SUSPEND": _type(0x18, "item", "message"),
+    "RESUME": _type(0x19, "item"),
+    "EDIT": _type(0x1A, "item", "hint strict hint-name args delay-ms at-ms priority retries backoff-ms time-to-run-ms deadline-ms queue time-limit-ms grace-ms keep-ms bury"),
+    "AGAIN": _type(0x1B, "item", "key delay-ms at-ms priority queue"),
+    "SCHEDULE": _type(0x1C, "schedule", "calendar every-ms zone jitter-ms missed overlap suspended remove count", body=True),
+    "SCHEDULES": _type(0x1D, "", "schedule count key"),
+    "QUEUE": _type(0x1E, "queue", "queue-limit priority suspended remove"),
+    "QUEUES": _type(0x1F),
+    "FOLLOW": _type(0x28, "item", "offset grant"),
+    "BACKUP": _type(0x29, "path"),
+    "STATISTICS_REPLY": _type(0x97, body=True),
+    "TRACE_REPLY": _type(0x98, "", "ends", body=True),
+    "SPANS_REPLY": _type(0x99, "offset", body=True),
+    "KEYS_REPLY": _type(0x9A, "", "path", body=True),
+    "GOING": _type(0x9B, "", "retry-after-ms message"),
+    "SCHEDULES_REPLY": _type(0x9C, "", "key", body=True),
+    "QUEUES_REPLY": _type(0x9D, body=True),
+    "FOLLOWED": _type(0x9E, "item", "state offset truncated"),
 }
 _BY_NUMBER = {spec.number: name for name, spec in TYPES.items()}
 _KEY_NAMES = {key.number: name for name, key in KEYS.items()}
@@ -348,7 +384,7 @@ def encode(message: Message, limits: Limits = DEFAULT_LIMITS) -> List[bytes]:
 
 # --- bodies with a structure of their own ------------------------------------------------------------
 
-# A record: its keys, each with a name and a kind; `[...]` is a list of records, "u32s" one of numbers.
+# A record: its keys, each with a name and a kind; `[...]` is a list of records, "u32s" and "u64s" ones of numbers.
 _SERVICE: Dict[int, Tuple[str, Any]] = {0: ("name", "text"), 1: ("summary", "text")}
 _PLACE_STATUS: Dict[int, Tuple[str, Any]] = {
     0: ("id", "u32"), 1: ("name", "text"), 2: ("hinted", "u64"), 3: ("executed", "u64"), 4: ("stolen-in", "u64"),
@@ -374,12 +410,87 @@ _WORKER: Dict[int, Tuple[str, Any]] = {
 _KEPT: Dict[int, Tuple[str, Any]] = {
     0: ("item", "u64"), 1: ("state", "u32"), 2: ("class", "u32"), 3: ("service", "text"), 4: ("key", "text"),
     5: ("bytes", "u64"), 6: ("attempts", "u32"), 7: ("accepted-ms", "u64"), 8: ("ended-ms", "u64"),
-    9: ("expires-ms", "u64"), 10: ("code", "u32"), 11: ("message", "text"), 20: ("owner", "u32"),
+    9: ("expires-ms", "u64"), 10: ("code", "u32"), 11: ("message", "text"), 20: ("owner", "u64"),
     21: ("due-ms", "u64"), 22: ("started-ms", "u64"), 23: ("place", "u32"), 24: ("crashes", "u32"), 25: ("args", "texts"),
+    26: ("traceparent", "text"), 31: ("owner-name", "text"),
+}
+_OUTCOME: Dict[int, Tuple[str, Any]] = {
+    0: ("class", "u32"), 1: ("done", "u64"), 2: ("failed", "u64"), 3: ("cancelled", "u64"), 4: ("expired", "u64"),
+    5: ("buried", "u64"),
+}
+_DAEMON: Dict[int, Tuple[str, Any]] = {
+    0: ("version", "text"), 1: ("scheduler", "text"), 2: ("pid", "u32"), 3: ("started-ms", "u64"),
+    4: ("uptime-ms", "u64"), 5: ("draining", "bool"), 6: ("ready", "bool"), 7: ("not-ready", "text"),
+    8: ("connections", "u64"), 9: ("strangers", "u64"), 10: ("accepted", "u64"), 11: ("in-flight", "u64"),
+    12: ("held-back", "u64"), 13: ("spilled", "u64"), 14: ("malformed", "u64"), 15: ("busy", "u64"),
+    16: ("credits", "u64"), 17: ("credits-used", "u64"), 18: ("byte-credits", "u64"),
+    19: ("byte-credits-used", "u64"), 20: ("commands-running", "u64"), 21: ("commands-started", "u64"),
+    22: ("memory-bytes", "u64"), 23: ("payload-bytes", "u64"), 24: ("cpu-ns", "u64"), 25: ("states", "u64s"),
+    26: ("outcomes", [_OUTCOME]),
+}
+_PLACE_STATISTICS: Dict[int, Tuple[str, Any]] = {
+    0: ("id", "u32"), 1: ("name", "text"), 2: ("cpus", "text"), 3: ("package", "u32"), 4: ("numa-node", "u32"),
+    5: ("l3", "u32"), 6: ("l2", "u32"), 7: ("core", "u32"), 8: ("workers", "u32"), 9: ("active", "u32"),
+    10: ("drained", "bool"), 11: ("hinted", "u64"), 12: ("executed", "u64"), 13: ("failed", "u64"),
+    14: ("stolen-in", "u64"), 15: ("stolen-out", "u64"), 16: ("bytes", "u64"), 17: ("busy-ns", "u64"),
+    18: ("backlog", "u64"), 19: ("steals-tried", "u64"), 20: ("steals-made", "u64"), 21: ("steals-refused", "u64s"),
+    22: ("steals-lapsed", "u64"), 23: ("parks", "u64"), 24: ("wakes", "u64"), 25: ("queue-delay", "u64s"),
+    26: ("queue-delay-ns", "u64"), 27: ("run-time", "u64s"), 28: ("run-time-ns", "u64"),
+}
+_STEALS: Dict[int, Tuple[str, Any]] = {
+    0: ("place", "u32"), 1: ("distances", "u32s"), 2: ("steals", "u64s"), 3: ("items", "u64s"),
+}
+_SERVICE_STATISTICS: Dict[int, Tuple[str, Any]] = {
+    0: ("name", "text"), 1: ("waiting", "u64"), 2: ("leased", "u64"), 3: ("done", "u64"), 4: ("failed", "u64"),
+    5: ("cancelled", "u64"), 6: ("expired", "u64"), 7: ("buried", "u64"), 8: ("retried", "u64"),
+    9: ("run-ns", "u64"), 10: ("queue-ns", "u64"),
+}
+_LIMIT_USER: Dict[int, Tuple[str, Any]] = {
+    0: ("name", "text"), 1: ("used", "u64"), 2: ("value", "u64"),
+}
+_LIMIT: Dict[int, Tuple[str, Any]] = {
+    0: ("name", "text"), 1: ("value", "u64"), 2: ("counted", "bool"), 3: ("used", "u64"), 4: ("busy", "u64"),
+    5: ("users", [_LIMIT_USER]),
+}
+_JOURNAL: Dict[int, Tuple[str, Any]] = {
+    0: ("state", "text"), 1: ("reason", "text"), 2: ("items", "u64"), 3: ("ended", "u64"), 4: ("damaged", "u64"),
+    5: ("syncs", "u64"), 6: ("sync-time", "u64s"), 7: ("sync-time-ns", "u64"), 8: ("rows", "u64"),
+    9: ("bytes", "u64"), 10: ("file-bytes", "u64"), 11: ("log-bytes", "u64"), 12: ("free-bytes", "u64"),
+}
+_PROCESS: Dict[int, Tuple[str, Any]] = {
+    0: ("name", "text"), 1: ("services", "texts"), 2: ("places", "u32s"), 3: ("capacity", "u32"),
+    4: ("leases", "u32"), 5: ("done", "u64"), 6: ("failed", "u64"), 7: ("lapsed", "u64"), 8: ("silent-ms", "u64"),
+}
+_STATISTICS: Dict[int, Tuple[str, Any]] = {
+    0: ("sections", "u32"), 1: ("daemon", [_DAEMON]), 2: ("places", [_PLACE_STATISTICS]), 3: ("steals", [_STEALS]),
+    4: ("services", [_SERVICE_STATISTICS]), 5: ("limits", [_LIMIT]), 6: ("journal", [_JOURNAL]),
+    7: ("processes", [_PROCESS]),
+}
+_SPAN: Dict[int, Tuple[str, Any]] = {
+    0: ("number", "u64"), 1: ("traceparent", "text"), 2: ("parent", "text"), 3: ("tracestate", "text"),
+    4: ("service", "text"), 5: ("item", "u64"), 6: ("class", "u32"), 7: ("accepted-ns", "u64"), 8: ("started-ns", "u64"),
+    9: ("ended-ns", "u64"), 10: ("outcome", "u32"), 11: ("place", "u32"), 12: ("attempts", "u32"),
+    13: ("exit-status", "u32"), 14: ("message", "text"),
+}
+_SCHEDULE: Dict[int, Tuple[str, Any]] = {
+    0: ("name", "text"), 1: ("owner", "u64"), 2: ("calendar", "text"), 3: ("every-ms", "u64"), 4: ("zone", "text"),
+    5: ("jitter-ms", "u64"), 6: ("missed", "u32"), 7: ("overlap", "u32"), 8: ("suspended", "bool"), 9: ("next-ms", "u64"),
+    10: ("last-ms", "u64"), 11: ("item", "u64"), 12: ("state", "u32"), 13: ("runs", "u64"), 14: ("skipped", "u64"),
+    15: ("service", "text"), 16: ("args", "texts"),
+}
+_QUEUE: Dict[int, Tuple[str, Any]] = {
+    0: ("name", "text"), 1: ("limit", "u32"), 2: ("priority", "u32"), 3: ("suspended", "bool"), 4: ("running", "u64"),
+    5: ("waiting", "u64"),
+}
+_KEY: Dict[int, Tuple[str, Any]] = {
+    0: ("name", "text"), 1: ("public", "text"), 2: ("roles", "text"), 3: ("any-service", "bool"), 4: ("services", "texts"),
+    5: ("rate", "u64"), 6: ("owner", "u64"), 7: ("connections", "u32"), 8: ("seen-ms", "u64"),
 }
 BODIES: Dict[str, Any] = {
     "MAP_REPLY": [_PLACE], "STATUS_REPLY": _STATUS, "SERVICES_REPLY": [_SERVICE], "WORKERS_REPLY": [_WORKER],
     "READY": [_SERVICE], "LIST_REPLY": [_KEPT], "SHOW_REPLY": [_KEPT],
+    "STATISTICS_REPLY": _STATISTICS, "SPANS_REPLY": [_SPAN], "KEYS_REPLY": [_KEY], "SCHEDULES_REPLY": [_SCHEDULE],
+    "QUEUES_REPLY": [_QUEUE],
 }
 
 
@@ -408,8 +519,8 @@ def _read_field(name: str, kind: Any, value: Any, limits: Limits) -> Any:
         raise malformed("%s should be an array" % name)
     if len(value) > limits.max_entries:
         raise too_large(name, len(value), "max-entries", limits.max_entries)
-    if kind == "u32s":
-        return [_read_number(name, element, _U32) for element in value]
+    if kind == "u32s" or kind == "u64s":
+        return [_read_number(name, element, _U32 if kind == "u32s" else _U64) for element in value]
     if kind == "texts":
         return [_read_field(name, "text", element, limits) for element in value]
     return [_read_record(name, kind[0], element, limits) for element in value]

@@ -52,6 +52,9 @@ class Job:
         self.content_type: Optional[str] = lease.header.get("content-type")
         self.args: List[bytes] = lease.header.get("args", [])
         self.path: Optional[bytes] = lease.header.get("path")
+        #: The item's span in a distributed trace, as W3C Trace Context has it, and what tracing systems have added.
+        self.traceparent: Optional[str] = lease.header.get("traceparent")
+        self.tracestate: Optional[str] = lease.header.get("tracestate")
         #: How many times the item was leased, this time included; above 1, some of it may have been done before.
         self.attempt: int = lease.header["attempt"]
         #: Whether the client wants reports of progress.

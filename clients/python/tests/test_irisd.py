@@ -10,12 +10,15 @@ import contextlib
 import logging
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 
 from irisd_fixture import GIVE_UP, HERE, PROGRAM, Case, Raw, until
 
@@ -99,6 +102,24 @@ class ClientTest(Case):
         irisd.start()
         client._connection.send("PING")
         await self.refused("disconnected", item)
+
+    async def test_an_irisd_that_ends_as_soon_as_it_lets_a_client_in_is_not_taken(self):
+        irisd = self.irisd()
+        raw_open, losses = Connection.open, [True, True, False]
+
+        async def open_and_lose(connection, *args):
+            await raw_open(connection, *args)
+            if losses.pop(0):
+                connection.lose(irisd_client.Disconnected("lost"))
+
+        with unittest.mock.patch.object(Connection, "open", open_and_lose):
+            client = irisd_client.Client(irisd.endpoint)
+            for _ in range(2):
+                with self.assertRaisesRegex(irisd_client.Disconnected, "was lost"):
+                    await client.open()
+            await client.close()
+            async with client:
+                await client.places()
 
 
 class WorkerTest(Case):
@@ -505,6 +526,22 @@ class WorkerTest(Case):
             self.assertEqual((len(result.body), result.content_type), (size, "a/b"))
             self.assertGreater(result.run_ns, 0)
 
+    async def test_an_item_of_a_trace_is_a_span_of_it(self):
+        irisd = self.irisd()
+        client = await self.client(irisd)
+        raw = await self.raw(irisd)
+        trace = "0af7651916cd43dd8448eb211c80319c"
+        item = client.start("a", traceparent="00-%s-b7ad6b7169203331-01" % trace, tracestate="a=b")
+        lease = await raw.receive("LEASE")
+        raw.say("DONE", lease)
+        await item
+        spans, behind = await client.spans()
+        self.assertEqual((len(spans), behind), (1, 2))
+        self.assertEqual(spans[0]["traceparent"], lease.header["traceparent"])
+        self.assertEqual((spans[0]["parent"], spans[0]["tracestate"], spans[0]["service"]), ("b7ad6b7169203331", "a=b", "a"))
+        self.assertIn(trace, spans[0]["traceparent"])
+        self.assertEqual(await client.spans(behind), ([], behind))
+
     async def test_hints_lead_to_workers_of_the_place(self):
         irisd = self.irisd()
         client = await self.client(irisd)
@@ -552,6 +589,42 @@ class WorkerTest(Case):
         self.addCleanup(connection.close)
         self.assertIn("tcp-trusted", str(await self.refused("not-permitted", connection.call(
             "READY", {"capacity": 1}, wire.encode_services([("a", "")])))))
+
+    async def test_a_key_lets_in_over_tcp(self):
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        public, secret = (key.decode() for key in zmq.curve_keypair())
+        own, own_secret = (key.decode() for key in zmq.curve_keypair())
+        server, mine = os.path.join(folder, "server.key"), os.path.join(folder, "mine.key")
+        os.mkdir(os.path.join(folder, "keys.d"), 0o700)
+        for path, text, mode in ((server, "secret=%s" % secret, 0o600),
+                                 (mine, "public=%s\nsecret=%s\nserver=%s" % (own, own_secret, public), 0o600),
+                                 (os.path.join(folder, "keys.d", "mine.key"), "public=%s\nowner=8589934592\nroles=submit;work" % own, 0o644),
+                                 (os.path.join(folder, "irisd.conf"), "", 0o600)):
+            with open(path, "w", encoding="ascii") as out:
+                out.write("[key]\n%s\n" % text if text else "[irisd]\ntcp=127.0.0.1:0\nserver-key=%s\n" % server)
+            os.chmod(path, mode)
+        irisd = self.irisd("--config", os.path.join(folder, "irisd.conf"))
+        client = irisd_client.Client("%s?key=%s" % (irisd.tcp, mine))
+        await client.open()
+        self.addAsyncCleanup(client.close)
+        self.assertEqual((await client.submit("echo", "x", hint=1)).body, b"x")
+        self.assertIn("submit;work", str(await self.refused("not-permitted", client.reload())))
+
+        operator = await self.client(irisd)
+        [key] = await operator.keys()
+        self.assertEqual((key["name"], key["public"], key["owner"], key["any-service"]), ("mine", own, 8589934592, True))
+        self.assertGreaterEqual(key["connections"], 1)
+        with open(os.path.join(folder, "keys.d", "mine.key"), "w", encoding="ascii") as out:
+            out.write("[key]\nowner=8589934592\nroles=submit;work\n")
+        await operator.reload()
+        with self.assertRaisesRegex(irisd_client.Disconnected, "does not let you in"):
+            await client.submit("echo", "x")
+        with self.assertRaisesRegex(irisd_client.Disconnected, "does not let you in"):
+            await irisd_client.Client("%s?key=%s" % (irisd.tcp, mine)).open()
+        os.chmod(mine, 0o644)
+        with self.assertRaisesRegex(irisd_client.Disconnected, "others may read it"):
+            await irisd_client.Client("%s?key=%s" % (irisd.tcp, mine)).open()
 
     async def test_pausing_keeps_the_service(self):
         irisd = self.irisd()

@@ -15,8 +15,14 @@ import unittest
 
 from irisd_fixture import GIVE_UP, PROGRAM, Case, until
 
-from irisd_client import IrisdError, Worker, wire
+from irisd_client import Client, Disconnected, IrisdError, Worker, wire
 from irisd_client.connection import Connection
+
+
+def until_read(gate):
+    """Waits until a command writes to the gate."""
+    with open(gate) as file:
+        file.read()
 
 
 class PersistentTest(Case):
@@ -36,12 +42,93 @@ class PersistentTest(Case):
             end = await again.connection.call("FETCH", {"item": accepted["item"], "wait-ms": 60000})
             self.assertEqual((end.type, end.body), ("RESULT", b"done"))
 
+    async def test_a_client_sees_a_pause_and_no_error(self):
+        with tempfile.TemporaryDirectory() as journal:
+            irisd = self.irisd("--journal=" + journal)
+            ledger = os.path.join(journal, "ledger")
+            numbers = range(60)
+            async with Client(irisd.endpoint) as client:
+                items = [client.start("command", args=["sh", "-c", "echo %d >> %s; echo %d" % (i, ledger, i)], klass=2)
+                         for i in numbers]
+                for told in (10, 25, 40):
+                    await items[told]
+                    await asyncio.get_running_loop().run_in_executor(None, irisd.stop, signal.SIGTERM)
+                    later = client.start("echo", b"volatile")
+                    irisd.start()
+                    self.assertEqual((await later).body, b"volatile")
+                for i, item in zip(numbers, items):
+                    self.assertEqual((await item).stdout, b"%d\n" % i)
+                self.assertEqual([item async for item in client.items()], [])
+            with open(ledger) as file:
+                self.assertEqual(sorted(map(int, file)), list(numbers))
+
+    async def test_a_volatile_item_is_lost_with_its_irisd_and_a_durable_one_is_not(self):
+        with tempfile.TemporaryDirectory() as journal:
+            irisd = self.irisd("--journal=" + journal)
+            gate = os.path.join(journal, "gate")
+            os.mkfifo(gate)
+            async with Client(irisd.endpoint) as client:
+                lost = client.start("command", args=["sleep", "1000"])
+                mark = os.path.join(journal, "mark")
+                script = "echo > %s; [ -e %s ] || exec sleep 1000; echo over" % (gate, mark)
+                kept = client.start("command", args=["sh", "-c", script], klass=2)
+                await asyncio.get_running_loop().run_in_executor(None, until_read, gate)
+                irisd.stop(signal.SIGKILL)
+                with self.assertRaises(Disconnected):
+                    await lost
+                with open(mark, "w"):
+                    pass
+                irisd.start()
+                await asyncio.get_running_loop().run_in_executor(None, until_read, gate)
+                self.assertEqual((await kept).stdout, b"over\n")
+
+    async def test_an_irisd_that_does_not_come_back_is_told(self):
+        with tempfile.TemporaryDirectory() as journal:
+            irisd = self.irisd("--journal=" + journal)
+            async with Client(irisd.endpoint, resume_timeout=0.05) as client:
+                item = client.start("command", args=["sleep", "1000"], klass=2)
+                await client.ping()
+                irisd.stop(signal.SIGKILL)
+                with self.assertRaises(Disconnected):
+                    await item
+                with self.assertRaises(Disconnected):
+                    client.start("echo", b"x")
+
     async def reader(self, irisd):
         """A connection that is no worker's: a journal may take longer than a worker may be silent."""
         connection = Connection(lambda message: None, lambda error: None)
         await connection.open(irisd.endpoint, "reader")
         self.addCleanup(connection.close)
         return connection
+
+    async def test_output_is_followed_from_the_beginning_and_left(self):
+        with tempfile.TemporaryDirectory() as journal:
+            irisd = self.irisd("--journal=" + journal)
+            reader = await self.reader(irisd)
+            gate = os.path.join(journal, "gate")
+            os.mkfifo(gate)
+            script = "printf one; printf oops >&2; cat %s; seq 1 100000" % gate
+            header = {"service": "command", "class": 2, "detach": True, "args": ["sh", "-c", script]}
+            item = (await reader.call("SUBMIT", header)).header["item"]
+            async with Client(irisd.endpoint) as client:
+                async for part in client.follow(item):
+                    self.assertEqual((part.data[:1], part.offset), (b"o", 0))
+                    break
+                parts = []
+                async for part in client.follow(item, offset=1):
+                    if not parts:
+                        with open(gate, "w"):
+                            pass
+                    parts.append(part)
+                self.assertEqual(b"".join(part.data for part in parts if part.is_error)[-3:], b"ops")
+                text = b"".join(part.data for part in parts if not part.is_error)
+                numbers = b"".join(b"%d\n" % n for n in range(1, 100001))
+                self.assertTrue(text.endswith(numbers))
+                self.assertEqual(parts[-1].offset + len(parts[-1].data), len("oneoops") + len(numbers))
+                with self.assertRaises(IrisdError) as caught:
+                    async for part in client.follow(999999):
+                        self.fail("there is no such item")
+                self.assertEqual(caught.exception.name, "no-such-item")
 
     async def serve_over_a_crash(self, answer):
         """Kills irisd while a worker has an item; `answer` is told when, and has the service end."""

@@ -275,11 +275,13 @@ irisd_attempts_end_orphans (IrisdAttempts *self, guint64 most_ms)
   for (guint i = 0; i < self->found->len; i++)
     {
       const IrisdAttempt *attempt = &g_array_index (self->found, IrisdAttempt, i);
+      const IrisdLogSubject subject = { .item = attempt->item };
       if (attempt->stuck)
-        irisd_log (IRISD_LOG_ERROR,
-                   "processes of item %" G_GUINT64_FORMAT " (group %ld) are left from before a "
-                   "crash and do not end; look at them with ps -g %ld",
-                   attempt->item, (long) attempt->pid, (long) attempt->pid);
+        irisd_log_about (&subject, IRISD_LOG_ERROR,
+                         "processes of item %" G_GUINT64_FORMAT
+                         " (group %ld) are left from before a "
+                         "crash and do not end; look at them with ps -g %ld",
+                         attempt->item, (long) attempt->pid, (long) attempt->pid);
     }
 }
 

@@ -269,6 +269,13 @@ irisd_cgroup_signal (const char *cgroup, int signal_number, pid_t but)
     }
 }
 
+/* Stops all processes of a group, or continues them. Returns FALSE if the kernel cannot. */
+gboolean
+irisd_cgroup_freeze (const char *cgroup, gboolean frozen)
+{
+  return write_file (cgroup, "cgroup.freeze", frozen ? "1" : "0");
+}
+
 /* Kills all processes of a group, which may be gone, and those that they have just started. */
 void
 irisd_cgroup_kill (const char *cgroup)

@@ -20,6 +20,7 @@ void irisd_cgroups_let_go (IrisdCgroups *self, char *cgroup);
 
 char *irisd_cgroup_path (const char *path, const char *name);
 void irisd_cgroup_signal (const char *cgroup, int signal_number, pid_t but);
+gboolean irisd_cgroup_freeze (const char *cgroup, gboolean frozen);
 void irisd_cgroup_kill (const char *cgroup);
 int irisd_cgroup_find (const char *cgroup);
 

@@ -32,6 +32,7 @@ struct _IrisdCommandRunner
 {
   pthread_mutex_t lock; /* a POSIX one, because ThreadSanitizer knows those */
   GQueue commands;
+  guint64 n_started;
   gboolean stopping;
   int epoll_fd;
   int wake_fd;
@@ -193,6 +194,16 @@ irisd_command_runner_free (IrisdCommandRunner *self)
   g_free (self);
 }
 
+/* Tells how many commands run, and how many were started so far. */
+void
+irisd_command_runner_count (IrisdCommandRunner *self, guint64 *running, guint64 *started)
+{
+  pthread_mutex_lock (&self->lock);
+  *running = self->commands.length;
+  *started = self->n_started;
+  pthread_mutex_unlock (&self->lock);
+}
+
 /* Makes it check all commands: one was cancelled, or has credit, or its client has gone. */
 void
 irisd_command_runner_wake (IrisdCommandRunner *self)
@@ -212,8 +223,10 @@ start_command (IrisdCommandRunner *self, IrisdJob *job)
   irisd_job_leave_worker (job);
   pthread_mutex_lock (&self->lock);
   g_queue_push_tail_link (&self->commands, irisd_command_get_link (command));
+  self->n_started++;
   irisd_command_watch_all (command, self->epoll_fd);
-  gboolean attend = irisd_command_get_deadline (command) != 0 || irisd_job_must_stop (job);
+  gboolean attend = irisd_command_get_deadline (command) != 0 || irisd_job_must_stop (job)
+                    || irisd_job_is_suspended (job);
   pthread_mutex_unlock (&self->lock);
   if (attend)
     irisd_command_runner_wake (self);

@@ -14,6 +14,7 @@ extern const IrisdService irisd_service_command;
 
 IrisdCommandRunner *irisd_command_runner_new (GError **error);
 void irisd_command_runner_free (IrisdCommandRunner *self);
+void irisd_command_runner_count (IrisdCommandRunner *self, guint64 *running, guint64 *started);
 void irisd_command_runner_wake (IrisdCommandRunner *self);
 
 G_END_DECLS

@@ -175,14 +175,24 @@ set_up_child (void *data)
   return give_up (child, IRISD_SPAWN_PROGRAM);
 }
 
+#if !SHARE_MEMORY
+/* It has a page to itself. A length that is none stays in the shadow memory of ThreadSanitizer,
+ * which then takes the next thread's use of the address for a race. */
+static gsize
+get_report_size (void)
+{
+  return (gsize) sysconf (_SC_PAGESIZE);
+}
+#endif
+
 static Report *
 report_new (void)
 {
 #if SHARE_MEMORY
   return g_new0 (Report, 1);
 #else
-  Report *report = mmap (NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                         -1, 0);
+  Report *report = mmap (NULL, get_report_size (), PROT_READ | PROT_WRITE,
+                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (report == MAP_FAILED)
     g_error ("cannot start a process: out of memory");
   return report;
@@ -195,7 +205,7 @@ report_free (Report *report)
 #if SHARE_MEMORY
   g_free (report);
 #else
-  munmap (report, sizeof *report);
+  munmap (report, get_report_size ());
 #endif
 }
 

@@ -31,6 +31,7 @@
 #include "daemon/base/irisd-proc.h"
 #include "daemon/base/irisd-text.h"
 #include "daemon/exec/command/irisd-command-spawn.h"
+#include "daemon/store/irisd-outputs.h"
 
 #include <iris/place/iris-place-private.h>
 
@@ -64,11 +65,13 @@ struct _IrisdCommand
   IrisdCommandWatch watches[IRISD_COMMAND_N_FDS];
   GByteArray *out;
   GByteArray *err;
-  guint64 n_output; /* bytes written, stored or not */
+  IrisdKeptOutput *kept; /* NULL: its output cannot be followed */
+  guint64 n_output;      /* bytes written, stored or not */
   guint64 max_output;
   gsize written;
   gint64 time_limit_us; /* monotonic time; 0: none */
   gint64 kill_at_us;    /* 0: it was not asked to end */
+  gint64 stopped_us;    /* since when its processes are stopped; 0: they are not */
   gint64 probe_at_us;   /* 0: it does not wait for credit */
   int watch_errno;      /* why epoll cannot watch it; 0: it does */
   gint64 look_at_us;    /* without epoll: when to check it */
@@ -148,6 +151,8 @@ command_free (IrisdCommand *self)
     drop (&self->watches[i]);
   irisd_cgroups_let_go (self->job->core->cgroups, g_steal_pointer (&self->cgroup));
   irisd_attempts_end (self->job->core->attempts, self->attempt);
+  if (self->kept != NULL)
+    irisd_kept_output_end (self->kept);
   g_clear_pointer (&self->out, g_byte_array_unref);
   g_clear_pointer (&self->err, g_byte_array_unref);
   g_free (self);
@@ -252,6 +257,27 @@ join_environment (char *mark, char *const *variables)
   return all;
 }
 
+/* Puts the item's own span in place of what irisd, or the item, has of the kind. A command that has
+ * no variables but its own gets none. */
+static void
+add_trace (GPtrArray *environment, const IrisdJob *job, char **traceparent, char **tracestate)
+{
+  if (job->trace == NULL || (job->options != NULL && job->options->clear_environment))
+    return;
+  for (guint i = environment->len - 1; i > 0; i--)
+    {
+      const char *variable = g_ptr_array_index (environment, i - 1);
+      if (g_str_has_prefix (variable, "TRACEPARENT=") || g_str_has_prefix (variable, "TRACESTATE="))
+        g_ptr_array_remove_index (environment, i - 1);
+    }
+  *traceparent = g_strconcat ("TRACEPARENT=", job->trace->traceparent, NULL);
+  g_ptr_array_insert (environment, 0, *traceparent);
+  if (job->trace->tracestate == NULL)
+    return;
+  *tracestate = g_strconcat ("TRACESTATE=", job->trace->tracestate, NULL);
+  g_ptr_array_insert (environment, 0, *tracestate);
+}
+
 static gboolean
 spawn (IrisdCommand *self, int null_fd)
 {
@@ -270,6 +296,8 @@ spawn (IrisdCommand *self, int null_fd)
   g_autofree char *name = begin_attempt (self, &plan);
   g_autofree char *mark = make_mark (job->options, name);
   g_autoptr (GPtrArray) environment = join_environment (mark, given != NULL ? given : environ);
+  g_autofree char *traceparent = NULL, *tracestate = NULL;
+  add_trace (environment, job, &traceparent, &tracestate);
   plan.environment = (char *const *) environment->pdata;
   IrisdSpawned spawned = { .step = IRISD_SPAWN_PROCESS };
   gboolean started = FALSE;
@@ -287,6 +315,23 @@ spawn (IrisdCommand *self, int null_fd)
   self->pid = spawned.pid;
   self->watches[IRISD_COMMAND_END].fd = started ? spawned.pidfd : -1;
   return started;
+}
+
+/* Where the output of a persistent command is kept; NULL if it is not to be. */
+static IrisdKeptOutput *
+begin_output (const IrisdJob *job)
+{
+  guint64 most = job->core->config->limits.keep_output;
+  if (job->persistent == NULL || job->core->journal == NULL)
+    return NULL;
+  if (job->options != NULL)
+    most = MIN (most, job->options->keep_output);
+  IrisdOutputPolicy policy = job->options != NULL && job->options->keep_tail
+                                 ? IRISD_OUTPUT_TAIL
+                                 : IRISD_OUTPUT_HEAD_AND_TAIL;
+  return most == 0 ? NULL
+                   : irisd_outputs_begin (irisd_journal_get_outputs (job->core->journal), job->id,
+                                          most, policy);
 }
 
 /* @job has a slot. Returns a command that is not watched yet; NULL if the job has failed. */
@@ -314,6 +359,7 @@ irisd_command_start (IrisdJob *job, int null_fd)
       command_free (self);
       return NULL;
     }
+  self->kept = begin_output (job);
   self->out = g_byte_array_new ();
   self->err = g_byte_array_new ();
   return self;
@@ -411,6 +457,11 @@ static void
 take_bytes (IrisdCommand *self, IrisdCommandFd which, const guint8 *data, gsize size)
 {
   gsize persistent = count_output (self, size);
+  if (self->kept != NULL)
+    irisd_kept_output_write (self->kept,
+                             which == IRISD_COMMAND_OUT ? IRIS_WIRE_CHANNEL_OUTPUT
+                                                        : IRIS_WIRE_CHANNEL_ERRORS,
+                             data, size);
   if (!is_streamed (self))
     g_byte_array_append (which == IRISD_COMMAND_OUT ? self->out : self->err, data,
                          (guint) persistent);
@@ -541,9 +592,24 @@ get_grace_ms (IrisdCommand *self)
                                                : self->job->core->config->limits.kill_grace_ms;
 }
 
+/* Stops its processes because its item is suspended, or continues them; the time limit does not
+ * count meanwhile. A frozen control group holds also a process that ignores the signal's group. */
+static void
+follow_suspension (IrisdCommand *self, gboolean suspended, gint64 now)
+{
+  if (self->ended || suspended == (self->stopped_us != 0))
+    return;
+  if (!suspended && self->time_limit_us != 0)
+    self->time_limit_us += now - self->stopped_us;
+  self->stopped_us = suspended ? now : 0;
+  if (self->cgroup == NULL || !irisd_cgroup_freeze (self->cgroup, suspended))
+    signal_group (self, suspended ? SIGSTOP : SIGCONT);
+}
+
 static void
 begin_to_stop (IrisdCommand *self, gint64 now)
 {
+  follow_suspension (self, FALSE, now);
   self->kill_at_us = now + (gint64) get_grace_ms (self) * 1000;
   signal_group (self, SIGTERM);
   /* A process stopped by job control must continue to see the signal. */
@@ -629,7 +695,9 @@ irisd_command_attend (IrisdCommand *self)
   cut_if_stopped (self);
   if (!self->ended && !is_stopping (self))
     {
-      self->timed_out = !stop && self->time_limit_us != 0 && now >= self->time_limit_us;
+      follow_suspension (self, !stop && irisd_job_is_suspended (job), now);
+      self->timed_out = !stop && self->stopped_us == 0 && self->time_limit_us != 0
+                        && now >= self->time_limit_us;
       if (stop || self->timed_out)
         begin_to_stop (self, now);
     }
@@ -660,6 +728,7 @@ irisd_command_get_deadline (IrisdCommand *self)
 {
   gint64 own = self->ended || self->killed ? 0
                : is_stopping (self)        ? self->kill_at_us
+               : self->stopped_us != 0     ? 0
                                            : self->time_limit_us;
   if (self->watch_errno != 0 && !irisd_command_is_over (self))
     return self->look_at_us;

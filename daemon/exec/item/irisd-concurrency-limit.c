@@ -20,6 +20,9 @@
  * Leaving costs a step for each client that waits for the service and for each service that the
  * client waits for, if any item waits. One lock guards all of it, and is not held while calling
  * out. Without limits it is never taken.
+ *
+ * The limits may change: a greater one gives permits to waiters at once, a lesser one takes none
+ * back. Items that came while neither of their two limits was set have no permits.
  */
 #include "daemon/exec/item/irisd-concurrency-limit.h"
 
@@ -52,8 +55,20 @@ typedef struct
   GHashTable *pairs; /* by the service's account */
 } Client;
 
+static gboolean
+has_any (const IrisdFairRule *client, GHashTable *services)
+{
+  GHashTableIter iter;
+  gpointer rule;
+  gboolean any = client->concurrency > 0;
+  g_hash_table_iter_init (&iter, services);
+  while (g_hash_table_iter_next (&iter, NULL, &rule))
+    any |= ((IrisdFairRule *) rule)->concurrency > 0;
+  return any;
+}
+
 /* @client: the limits of each client, of which only the concurrency counts here. @services: the
- * limits of all clients together for a service; they have to outlive @self. @aging_us: see
+ * limits of all clients together for a service, which are not changed any more. @aging_us: see
  * irisd_fair_queue_init(). */
 void
 irisd_concurrency_limit_init (IrisdConcurrencyLimit *self,
@@ -61,14 +76,10 @@ irisd_concurrency_limit_init (IrisdConcurrencyLimit *self,
                               GHashTable *services,
                               gint64 aging_us)
 {
-  GHashTableIter iter;
-  gpointer rule;
-  *self = (IrisdConcurrencyLimit){ .client_limit = client->concurrency, .services = services };
+  *self = (IrisdConcurrencyLimit){ .client_limit = client->concurrency,
+                                   .services = g_hash_table_ref (services) };
   self->aging_us = aging_us;
-  self->any = client->concurrency > 0;
-  g_hash_table_iter_init (&iter, services);
-  while (g_hash_table_iter_next (&iter, NULL, &rule))
-    self->any |= ((IrisdFairRule *) rule)->concurrency > 0;
+  atomic_init (&self->any, has_any (client, services));
   pthread_mutex_init (&self->lock, NULL);
   self->clients = g_hash_table_new (NULL, NULL);
   self->by_name = g_hash_table_new (g_str_hash, g_str_equal);
@@ -78,6 +89,7 @@ void
 irisd_concurrency_limit_clear (IrisdConcurrencyLimit *self)
 {
   g_warn_if_fail (g_hash_table_size (self->clients) == 0);
+  g_clear_pointer (&self->services, g_hash_table_unref);
   g_clear_pointer (&self->clients, g_hash_table_unref);
   g_clear_pointer (&self->by_name, g_hash_table_unref);
   pthread_mutex_destroy (&self->lock);
@@ -211,6 +223,13 @@ let_in (IrisdConcurrencyLimit *self, IrisdConcurrencyPair *pair)
   pair->turn = ++self->n_turns;
 }
 
+static guint64
+find_limit (IrisdConcurrencyLimit *self, const char *service)
+{
+  const IrisdFairRule *rule = g_hash_table_lookup (self->services, service);
+  return rule != NULL ? rule->concurrency : 0;
+}
+
 /* @waiter is all zeroes; @client is only compared. Returns whether it has a permit, until
  * irisd_concurrency_limit_leave(). Otherwise it waits until irisd_concurrency_limit_leave() returns
  * it or irisd_concurrency_limit_withdraw() takes it out. */
@@ -222,11 +241,13 @@ irisd_concurrency_limit_enter (IrisdConcurrencyLimit *self,
                                guint priority,
                                gint64 now_us)
 {
-  const IrisdFairRule *rule = g_hash_table_lookup (self->services, service);
-  guint64 limit = rule != NULL ? rule->concurrency : 0;
-  if (limit == 0 && self->client_limit == 0)
-    return TRUE;
   pthread_mutex_lock (&self->lock);
+  guint64 limit = find_limit (self, service);
+  if (limit == 0 && self->client_limit == 0)
+    {
+      pthread_mutex_unlock (&self->lock);
+      return TRUE;
+    }
   IrisdConcurrencyPair *pair = get_pair (self, client, service, limit);
   waiter->pair = pair;
   waiter->priority = (guint8) priority;
@@ -323,11 +344,11 @@ choose (Account *client, Account *service)
   return choice.best;
 }
 
-/* Gives the permits of a client and a service to waiters. */
-static IrisdConcurrencyWaiter *
-fill (IrisdConcurrencyLimit *self, Account *client, Account *service)
+/* Gives the permits of a client and a service to waiters, and puts those at @tail, the end of a
+ * list. Returns its new end. */
+static IrisdConcurrencyWaiter **
+fill (IrisdConcurrencyLimit *self, Account *client, Account *service, IrisdConcurrencyWaiter **tail)
 {
-  IrisdConcurrencyWaiter *list = NULL, **tail = &list;
   IrisdConcurrencyPair *pair;
   while ((pair = choose (client, service)) != NULL)
     {
@@ -338,7 +359,7 @@ fill (IrisdConcurrencyLimit *self, Account *client, Account *service)
       *tail = waiter;
       tail = &waiter->next;
     }
-  return list;
+  return tail;
 }
 
 /* Returns the waiters that have got a permit instead, in their order, linked by `next`. */
@@ -353,9 +374,40 @@ irisd_concurrency_limit_leave (IrisdConcurrencyLimit *self, IrisdConcurrencyWait
   pair->inside--;
   pair->client->inside--;
   pair->service->inside--;
-  IrisdConcurrencyWaiter *list = fill (self, pair->client, pair->service);
+  IrisdConcurrencyWaiter *list = NULL;
+  fill (self, pair->client, pair->service, &list);
   drop_pair (self, pair);
   pthread_mutex_unlock (&self->lock);
+  return list;
+}
+
+/* From now on these limits hold, see irisd_concurrency_limit_init(). Returns the waiters that have
+ * got a permit thereby, in their order for each service, linked by `next`. */
+IrisdConcurrencyWaiter *
+irisd_concurrency_limit_change (IrisdConcurrencyLimit *self,
+                                const IrisdFairRule *client,
+                                GHashTable *services)
+{
+  IrisdConcurrencyWaiter *list = NULL, **tail = &list;
+  Account none = { 0 }; /* no pair has this client, so only the service's are examined */
+  GHashTableIter iter;
+  gpointer account;
+  pthread_mutex_lock (&self->lock);
+  self->client_limit = client->concurrency;
+  g_hash_table_unref (self->services);
+  self->services = g_hash_table_ref (services);
+  g_hash_table_iter_init (&iter, self->clients);
+  while (g_hash_table_iter_next (&iter, NULL, &account))
+    ((Client *) account)->account.limit = self->client_limit;
+  g_hash_table_iter_init (&iter, self->by_name);
+  while (g_hash_table_iter_next (&iter, NULL, &account))
+    ((Account *) account)->limit = find_limit (self, ((Account *) account)->name);
+  g_hash_table_iter_init (&iter, self->by_name);
+  while (g_hash_table_iter_next (&iter, NULL, &account))
+    tail = fill (self, &none, account, tail);
+  pthread_mutex_unlock (&self->lock);
+  if (has_any (client, services))
+    atomic_store_explicit (&self->any, TRUE, memory_order_relaxed);
   return list;
 }
 

@@ -34,11 +34,11 @@ struct _IrisdConcurrencyWaiter
 /* The permits and their waiters. Any thread. */
 typedef struct
 {
-  gboolean any; /* some limit is set */
-  guint64 client_limit;
-  GHashTable *services; /* IrisdFairRule by name; not owned */
+  _Atomic gboolean any; /* some limit is set, or was */
   gint64 aging_us;
   pthread_mutex_t lock; /* POSIX: ThreadSanitizer knows it */
+  guint64 client_limit;
+  GHashTable *services; /* IrisdFairRule by name, constant */
   GHashTable *clients;  /* accounts by client */
   GHashTable *by_name;  /* accounts of services */
   guint64 n_entered;
@@ -50,6 +50,9 @@ void irisd_concurrency_limit_init (IrisdConcurrencyLimit *self,
                                    const IrisdFairRule *client,
                                    GHashTable *services,
                                    gint64 aging_us);
+IrisdConcurrencyWaiter *irisd_concurrency_limit_change (IrisdConcurrencyLimit *self,
+                                                        const IrisdFairRule *client,
+                                                        GHashTable *services);
 void irisd_concurrency_limit_clear (IrisdConcurrencyLimit *self);
 gboolean irisd_concurrency_limit_enter (IrisdConcurrencyLimit *self,
                                         IrisdConcurrencyWaiter *waiter,
@@ -61,6 +64,14 @@ gboolean
 irisd_concurrency_limit_withdraw (IrisdConcurrencyLimit *self, IrisdConcurrencyWaiter *waiter);
 IrisdConcurrencyWaiter *
 irisd_concurrency_limit_leave (IrisdConcurrencyLimit *self, IrisdConcurrencyWaiter *waiter);
+/* Whether it has to be asked at all. */
+static inline gboolean
+irisd_concurrency_limit_is_set (IrisdConcurrencyLimit *self)
+{
+  /* Only a hint to take the lock, which orders everything else. */
+  return atomic_load_explicit (&self->any, memory_order_relaxed);
+}
+
 guint64 irisd_concurrency_limit_get_n_waiting (IrisdConcurrencyLimit *self);
 
 G_END_DECLS

@@ -19,6 +19,7 @@
  */
 #include "daemon/exec/item/irisd-dependency-graph.h"
 
+#include "daemon/config/irisd-keys.h"
 #include "daemon/config/irisd-policy.h"
 
 typedef struct _IrisdDependencyNode IrisdDependencyNode;
@@ -38,7 +39,8 @@ struct _IrisdDependencyNode
   guint well : 1;
   guint buried : 1;
   guint aside : 1; /* set aside: the owner is the keeper */
-  guint guest : 1; /* the owner of the item, in 33 bits: the sign, */
+  guint guest : 1; /* the owner of the item, in 34 bits: the sign, */
+  guint key : 1;   /* whether it is a key's (IRISD_KEY_FIRST_OWNER), */
   guint32 user;    /* and the rest */
   TAILQ_HEAD (, _IrisdDependencyLink) links;
 };
@@ -65,13 +67,16 @@ static void
 set_user (IrisdDependencyNode *node, gint64 user)
 {
   node->guest = user < 0;
+  node->key = irisd_owner_is_key (user);
   node->user = (guint32) (guint64) user;
 }
 
 static gint64
 get_user (const IrisdDependencyNode *node)
 {
-  return node->guest ? (gint64) node->user - (G_GINT64_CONSTANT (1) << 32) : (gint64) node->user;
+  if (node->guest)
+    return (gint64) node->user - (G_GINT64_CONSTANT (1) << 32);
+  return (node->key ? IRISD_KEY_FIRST_OWNER : 0) + (gint64) node->user;
 }
 
 /* Returns the node of an id within the view. */

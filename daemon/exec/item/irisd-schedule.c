@@ -32,6 +32,15 @@ has (const IrisWireMessage *item, IrisWireKey key)
   return iris_wire_message_has (item, key);
 }
 
+static gboolean
+names_program (const IrisWireArgs *args)
+{
+  IrisWireArgsIter iter;
+  IrisWireString program;
+  iris_wire_args_iter_init (&iter, args);
+  return iris_wire_args_iter_next (&iter, &program) && program.len > 0;
+}
+
 /* Returns whether the keys of @item, a SUBMIT, fit each other and the limits. */
 gboolean
 irisd_schedule_check (const IrisWireMessage *item, const IrisdLimits *limits, GError **error)
@@ -58,6 +67,8 @@ irisd_schedule_check (const IrisWireMessage *item, const IrisdLimits *limits, GE
     return fail (error, "key 77 (time-to-run-ms) must be 1 or more");
   if (has (item, IRIS_WIRE_KEY_DEADLINE_MS) && item->deadline_ms == 0)
     return fail (error, "key 88 (deadline-ms) must be 1 or more");
+  if (has (item, IRIS_WIRE_KEY_HOOK) && !names_program (&item->hook))
+    return fail (error, "key 78 (hook) needs a program, and then its arguments");
   if (has (item, IRIS_WIRE_KEY_AFTER_HOW) && item->after.n == 0)
     return fail (error, "key 74 (after-how) needs an item in key 73 (after)");
   return TRUE;
@@ -82,6 +93,8 @@ irisd_schedule_new (const IrisWireMessage *item, const IrisdLimits *limits, cons
   self->time_to_run_us = item->time_to_run_ms * 1000;
   if (has (item, IRIS_WIRE_KEY_DEADLINE_MS))
     self->deadline_us = now->us[IRISD_CLOCK_STEADY] + (gint64) item->deadline_ms * 1000;
+  if (has (item, IRIS_WIRE_KEY_HOOK))
+    self->hook = iris_wire_args_dup (&item->hook);
   return self;
 }
 
@@ -112,6 +125,9 @@ irisd_schedule_resume (IrisdSchedule *self,
 void
 irisd_schedule_free (IrisdSchedule *self)
 {
+  if (self == NULL)
+    return;
+  g_strfreev (self->hook);
   g_free (self);
 }
 
@@ -132,4 +148,15 @@ irisd_schedule_get_due (const IrisdSchedule *self,
   *clock = IRISD_CLOCK_WALL;
   *due_us = self->at_due_us;
   return self->timed && self->at_due_us > now->us[IRISD_CLOCK_WALL];
+}
+
+/* Returns whether the deadline comes before @due_us of @clock. */
+gboolean
+irisd_schedule_ends_before (const IrisdSchedule *self,
+                            const IrisdTimes *now,
+                            IrisdClock clock,
+                            gint64 due_us)
+{
+  return self->deadline_us != 0
+         && self->deadline_us - now->us[IRISD_CLOCK_STEADY] < due_us - now->us[clock];
 }

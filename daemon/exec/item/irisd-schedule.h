@@ -12,11 +12,12 @@
 G_BEGIN_DECLS
 
 /* The keys of a SUBMIT that make a schedule. */
-#define IRISD_SCHEDULE_KEYS                                                           \
-  (IRIS_WIRE_BIT (IRIS_WIRE_KEY_DELAY_MS) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_AT_MS)       \
-   | IRIS_WIRE_BIT (IRIS_WIRE_KEY_AFTER) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_AFTER_HOW)    \
-   | IRIS_WIRE_BIT (IRIS_WIRE_KEY_RETRIES) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_BACKOFF_MS) \
-   | IRIS_WIRE_BIT (IRIS_WIRE_KEY_TIME_TO_RUN_MS) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_DEADLINE_MS))
+#define IRISD_SCHEDULE_KEYS                                                                   \
+  (IRIS_WIRE_BIT (IRIS_WIRE_KEY_DELAY_MS) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_AT_MS)               \
+   | IRIS_WIRE_BIT (IRIS_WIRE_KEY_AFTER) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_AFTER_HOW)            \
+   | IRIS_WIRE_BIT (IRIS_WIRE_KEY_RETRIES) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_BACKOFF_MS)         \
+   | IRIS_WIRE_BIT (IRIS_WIRE_KEY_TIME_TO_RUN_MS) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_DEADLINE_MS) \
+   | IRIS_WIRE_BIT (IRIS_WIRE_KEY_HOOK))
 
 /**
  * IrisdSchedule:
@@ -26,6 +27,8 @@ G_BEGIN_DECLS
  * @backoff_us: the first pause before that
  * @time_to_run_us: how long it may run; 0 for no limit
  * @deadline_us: of the monotonic clock: when it has to have begun; 0 for no deadline
+ * @hook: NULL, or a command that is run when it has ended
+ * @run_left_us: of a run that is suspended: how long it may still run; 0: it is not limited
  * @attempts: how often it was run
  * @given_up: it is not to be tried again
  * @overran: it was stopped because it ran too long
@@ -49,7 +52,9 @@ typedef struct
   guint64 backoff_us;
   guint64 time_to_run_us;
   gint64 deadline_us;
+  char **hook;
 
+  gint64 run_left_us;
   guint attempts;
   gboolean given_up;
   gboolean overran;
@@ -75,5 +80,9 @@ gboolean irisd_schedule_get_due (const IrisdSchedule *self,
                                  const IrisdTimes *now,
                                  IrisdClock *clock,
                                  gint64 *due_us);
+gboolean irisd_schedule_ends_before (const IrisdSchedule *self,
+                                     const IrisdTimes *now,
+                                     IrisdClock clock,
+                                     gint64 due_us);
 
 G_END_DECLS

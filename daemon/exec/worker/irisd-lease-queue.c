@@ -62,6 +62,19 @@ get_space (IrisdLeases *self, IrisdWorker *worker, const char *name)
   return worker->owner;
 }
 
+/* Returns whether the rights of @worker still give it the services that it has. */
+gboolean
+irisd_leases_is_entitled (IrisdLeases *self, IrisdWorker *worker)
+{
+  for (guint i = 0; i < worker->n_subscriptions; i++)
+    {
+      const IrisdLeaseQueue *queue = worker->subscriptions[i]->queue;
+      if (get_space (self, worker, queue->name) != queue->space)
+        return FALSE;
+    }
+  return TRUE;
+}
+
 /* How many services of a name space had a worker once, or never had one. */
 static guint
 count_queues (IrisdLeases *self, gint64 space, gboolean served)
@@ -396,6 +409,30 @@ guint
 irisd_leases_count_services (IrisdLeases *self)
 {
   return g_hash_table_size (self->queues);
+}
+
+/* Returns how many items are leased. @by_name: (nullable): gets how many of each service, for all
+ * name spaces together. */
+guint
+irisd_leases_count_leased (IrisdLeases *self, GHashTable *by_name)
+{
+  GHashTableIter iter;
+  gpointer value;
+  guint sum = 0;
+  g_hash_table_iter_init (&iter, self->queues);
+  while (g_hash_table_iter_next (&iter, &value, NULL))
+    {
+      const IrisdLeaseQueue *queue = value;
+      guint n = queue->n_entries;
+      for (guint i = 0; i <= self->rules.n_places; i++)
+        n -= queue->waiting[i].length;
+      sum += n;
+      if (by_name == NULL || n == 0)
+        continue;
+      guint before = GPOINTER_TO_UINT (g_hash_table_lookup (by_name, queue->name));
+      g_hash_table_replace (by_name, g_strdup (queue->name), GUINT_TO_POINTER (before + n));
+    }
+  return sum;
 }
 
 /* Fills @out, which has room for irisd_leases_count_services(), with the services that items find

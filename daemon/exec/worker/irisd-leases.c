@@ -172,7 +172,7 @@ place_entry (IrisdLeases *self, IrisdLeaseEntry *entry, gint64 now)
 {
   entry->lease = NULL;
   entry->away = FALSE;
-  gboolean draining = self->draining && entry->patient && entry->queue->n_subscriptions == 0;
+  gboolean draining = self->draining && entry->patient;
   guint why = self->closed                                     ? IRIS_WIRE_ERROR_SHUTTING_DOWN
               : entry->deadline != 0 && entry->deadline <= now ? IRIS_WIRE_ERROR_DEADLINE_PASSED
               : entry->queue->forgotten                        ? IRIS_WIRE_ERROR_NO_WORKER
@@ -300,7 +300,6 @@ reroute (IrisdLeases *self, IrisdWorker *worker, gint64 now)
     }
 }
 
-/* For a service without a worker. */
 static void
 put_off_patient (IrisdLeases *self, IrisdLeaseQueue *queue)
 {
@@ -316,16 +315,15 @@ put_off_patient (IrisdLeases *self, IrisdLeaseQueue *queue)
       }
 }
 
-/* A table that drains does not wait for workers. */
+/* A table that drains leases no patient item: those run after irisd's next start. */
 static void
-put_off_unserved (IrisdLeases *self)
+put_off_waiting (IrisdLeases *self)
 {
   GHashTableIter iter;
   gpointer value;
   g_hash_table_iter_init (&iter, self->queues);
   while (self->draining && g_hash_table_iter_next (&iter, NULL, &value))
-    if (((IrisdLeaseQueue *) value)->n_subscriptions == 0)
-      put_off_patient (self, value);
+    put_off_patient (self, value);
 }
 
 /* @worker is new, or changes its services; @place is its place or IRIS_PLACE_ANY, @capacity the
@@ -350,7 +348,7 @@ irisd_leases_enroll (IrisdLeases *self,
   irisd_worker_rest (self, worker);
   employ (self, worker, now);
   reroute (self, worker, now);
-  put_off_unserved (self);
+  put_off_waiting (self);
   return TRUE;
 }
 
@@ -364,7 +362,7 @@ irisd_leases_leave (IrisdLeases *self, IrisdWorker *worker, gint64 now)
   worker->capacity = 0;
   irisd_worker_subscribe (self, worker, NULL, now);
   reroute (self, worker, now);
-  put_off_unserved (self);
+  put_off_waiting (self);
   while (worker->leases.length > 0)
     {
       /* The youngest first, so that the oldest ends up at the head of its queue. */
@@ -677,14 +675,14 @@ put_off_away (IrisdLeases *self)
     }
 }
 
-/* From now on patient items whose service has no worker, or whose worker is away, no longer wait,
- * because irisd is to end. */
+/* From now on patient items that are not leased, or whose worker is away, no longer wait, because
+ * irisd is to end. */
 void
 irisd_leases_drain (IrisdLeases *self)
 {
   self->draining = TRUE;
   put_off_away (self);
-  put_off_unserved (self);
+  put_off_waiting (self);
 }
 
 /* Ends all waiting and all leases, now and from now on, because irisd ends. */

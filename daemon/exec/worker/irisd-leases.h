@@ -173,7 +173,9 @@ void irisd_leases_expire (IrisdLeases *self, gint64 now);
 void irisd_leases_drain (IrisdLeases *self);
 void irisd_leases_close (IrisdLeases *self);
 
+gboolean irisd_leases_is_entitled (IrisdLeases *self, IrisdWorker *worker);
 guint irisd_leases_count_services (IrisdLeases *self);
+guint irisd_leases_count_leased (IrisdLeases *self, GHashTable *by_name);
 guint irisd_leases_describe_services (IrisdLeases *self, gint64 space, IrisWireService *out);
 gboolean irisd_worker_is_within (const IrisdWorker *worker, gint64 view);
 void irisd_leases_describe_worker (const IrisdWorker *worker, gint64 view, IrisWireWorker *out);

@@ -8,7 +8,6 @@
  *
  * - While a leased item is in the table its `job` is set, and the thread that holds the lock may
  * read the job. Its gateway does not free it meanwhile, because it has not come back.
- *
  * - The thread that takes a leased item out of the table, under the lock, clears `job` and owns the
  * job then: a worker's gateway on DONE, the front gateway on expiry, or the job's own gateway on a
  * cancellation. The first two fill in the result and post it.
@@ -45,6 +44,7 @@
  */
 #include "daemon/exec/worker/irisd-worker-processes.h"
 
+#include "daemon/net/irisd-unacknowledged.h"
 #include "daemon/store/irisd-journal.h"
 
 #include <pthread.h>
@@ -114,6 +114,7 @@ void
 irisd_worker_event_free (IrisdWorkerEvent *self)
 {
   zmq_msg_close (&self->payload);
+  irisd_trace_context_free (self->trace);
   if (self->worker != NULL)
     irisd_worker_process_unref (self->worker);
   if (self->leased_item != NULL)
@@ -213,20 +214,6 @@ const IrisdService irisd_service_worker_processes = {
   .renew = renew,
   .forget = forget,
 };
-
-static guint
-hash_id (gconstpointer id)
-{
-  guint words[4];
-  memcpy (words, id, sizeof words);
-  return words[0] ^ words[1] ^ words[2] ^ words[3];
-}
-
-static gboolean
-equal_ids (gconstpointer a, gconstpointer b)
-{
-  return memcmp (a, b, IRIS_WIRE_ID_SIZE) == 0;
-}
 
 /* Makes the request id that names the lease. */
 void
@@ -330,6 +317,7 @@ give (IrisdWorker *worker, guint64 lease, IrisdLeaseEntry *entry, gpointer user_
   event->lease = lease;
   event->attempt = entry->attempts;
   event->credit = atomic_load_explicit (&leased_item->job->output_credit, memory_order_relaxed);
+  event->trace = irisd_trace_context_copy (leased_item->job->trace);
   leased_item->n_leases++;
   zmq_msg_copy (&event->payload, &leased_item->payload);
   leased_item->job->started_ns = irisd_now_ns ();
@@ -421,7 +409,11 @@ static gboolean
 shares (IrisdWorker *worker, const char *service, gpointer user_data)
 {
   IrisdWorkerProcesses *self = user_data;
-  return irisd_access_may_serve (&self->core->config->access, worker->owner, service);
+  const IrisdConfig *settings = irisd_core_get_settings (self->core);
+  if (!irisd_owner_is_key (worker->owner))
+    return irisd_access_may_serve (&settings->access, worker->owner, service);
+  const IrisdKey *key = irisd_keys_find_owner (settings->keys, worker->owner);
+  return key != NULL && irisd_key_names_service (key, service);
 }
 
 static const IrisdLeaseEvents events = {
@@ -508,7 +500,7 @@ irisd_worker_processes_new (IrisdCore *core)
   guint32 words[2] = { g_random_int (), g_random_int () };
   memcpy (self->epoch, words, sizeof self->epoch);
   self->restored = g_ptr_array_new_with_free_func (g_free);
-  self->restored_by_id = g_hash_table_new (hash_id, equal_ids);
+  self->restored_by_id = g_hash_table_new (irisd_request_id_hash, irisd_request_id_equal);
   return self;
 }
 
@@ -915,6 +907,16 @@ irisd_worker_processes_add_services (IrisdWorkerProcesses *self,
   unlock_table (self);
 }
 
+/* See irisd_leases_count_leased(). */
+guint
+irisd_worker_processes_count_leased (IrisdWorkerProcesses *self, GHashTable *by_name)
+{
+  lock_table (self);
+  guint n = irisd_leases_count_leased (self->leases, by_name);
+  unlock_table (self);
+  return n;
+}
+
 /* From now on items are leased; irisd was started paused. */
 void
 irisd_worker_processes_resume (IrisdWorkerProcesses *self)
@@ -968,28 +970,25 @@ irisd_worker_processes_await (IrisdWorkerProcesses *self,
   return room;
 }
 
-/* Makes the service of a recovered item known, so that the item may wait for a worker process. */
+/* Makes the service @name known, so that items may wait for a worker process. @lasting: it is never
+ * forgotten. */
 void
-irisd_worker_processes_expect (IrisdWorkerProcesses *self, gint64 space, const IrisWireString *name)
+irisd_worker_processes_expect (IrisdWorkerProcesses *self,
+                               gint64 space,
+                               const char *name,
+                               gboolean lasting)
 {
-  g_autofree char *text = iris_wire_string_dup (name);
   gint64 now = lock_table (self);
-  irisd_leases_expect (self->leases, space, text, FALSE, now);
+  irisd_leases_expect (self->leases, space, name, lasting, now);
   unlock_table (self);
 }
 
-/* Makes the services known that have a group in the configuration and that irisd does not run
- * itself. No gateway may use the table yet. */
-void
-irisd_worker_processes_expect_configured (IrisdWorkerProcesses *self)
+/* Returns whether the rights of its user still give @worker the services that it has. */
+gboolean
+irisd_worker_processes_is_entitled (IrisdWorkerProcesses *self, IrisdWorkerProcess *worker)
 {
-  GHashTableIter iter;
-  gpointer name;
-  g_hash_table_iter_init (&iter, self->core->config->service_rules);
-  while (g_hash_table_iter_next (&iter, &name, NULL))
-    {
-      const IrisWireString service = { name, strlen (name) };
-      if (irisd_services_lookup (self->core->services, &service) == NULL)
-        irisd_leases_expect (self->leases, IRISD_SPACE_SHARED, name, TRUE, g_get_monotonic_time ());
-    }
+  lock_table (self);
+  gboolean entitled = irisd_leases_is_entitled (self->leases, &worker->base);
+  unlock_table (self);
+  return entitled;
 }

@@ -80,7 +80,8 @@ struct _IrisdWorkerEvent
   guint64 lease;
   guint attempt;
   IrisWireError why;
-  guint64 credit; /* of LEASE and GRANT, for parts */
+  guint64 credit;           /* of LEASE and GRANT, for parts */
+  IrisdTraceContext *trace; /* of LEASE; NULL: the item belongs to no trace */
   zmq_msg_t payload;
 };
 
@@ -98,8 +99,8 @@ gboolean irisd_worker_processes_await (IrisdWorkerProcesses *self,
                                        GError **error);
 void irisd_worker_processes_expect (IrisdWorkerProcesses *self,
                                     gint64 space,
-                                    const IrisWireString *name);
-void irisd_worker_processes_expect_configured (IrisdWorkerProcesses *self);
+                                    const char *name,
+                                    gboolean lasting);
 void irisd_worker_processes_adopt (IrisdJob *job, const IrisWireMessage *item, gint place);
 void irisd_worker_processes_queue (IrisdWorkerProcesses *self, IrisdJob *job, gint64 space);
 void irisd_worker_processes_restore (IrisdWorkerProcesses *self,
@@ -123,6 +124,8 @@ gboolean irisd_worker_processes_enroll (IrisdWorkerProcesses *self,
                                         guint capacity,
                                         const IrisWireServices *services,
                                         GError **error);
+gboolean
+irisd_worker_processes_is_entitled (IrisdWorkerProcesses *self, IrisdWorkerProcess *worker);
 void irisd_worker_processes_leave (IrisdWorkerProcesses *self, IrisdWorkerProcess *worker);
 gboolean irisd_worker_processes_done (IrisdWorkerProcesses *self,
                                       IrisdWorkerProcess *worker,
@@ -160,6 +163,8 @@ IrisWireWorkers *irisd_worker_processes_describe_workers (IrisdWorkerProcesses *
 void irisd_worker_processes_add_services (IrisdWorkerProcesses *self,
                                           gint64 space,
                                           IrisWireServices *list);
+
+guint irisd_worker_processes_count_leased (IrisdWorkerProcesses *self, GHashTable *by_name);
 
 void irisd_worker_event_free (IrisdWorkerEvent *self);
 

@@ -246,7 +246,9 @@ load_job (IrisdItems *self, IrisdJournalRequest *request, IrisdSpilledFlow *flow
 {
   IrisdPersistentItem *persistent = request->persistent;
   g_autoptr (IrisdPeer) peer = g_steal_pointer (&persistent->peer);
+  const guint queue = atomic_load_explicit (&persistent->queue, memory_order_relaxed);
   IrisdJob *job = irisd_restore_job (self, request, peer);
+  irisd_named_queues_count (&self->core->queues, queue, -1); /* the job counts there now */
   irisd_core_count_spilled (self->core, -1);
   gint64 age_ms = (gint64) (irisd_unix_ms () - persistent->accepted_ms);
   job->accepted_ns -= MAX (age_ms, 0) * 1000000;
@@ -347,10 +349,8 @@ irisd_reload_take_answer (IrisdItems *self, IrisdJournalRequest *request)
   IrisdSpilledFlow *flow = irisd_spilled_flow_take (self, reload->flow, persistent);
   g_hash_table_remove (self->reloads, reload);
 
-  /* An item that only waits for its turn runs, even while irisd drains. */
-  gboolean runs = serving || (flow != NULL && !request->again && phase < IRISD_PHASE_STOPPING);
   irisd_timers_remove (&self->spilled, &persistent->timer);
-  if (persistent->peer != NULL && runs)
+  if (persistent->peer != NULL && serving)
     load_job (self, request, flow);
   else if (persistent->peer != NULL)
     irisd_spilled_put_off (self, persistent);
@@ -382,10 +382,9 @@ put_off_unread (IrisdItems *self)
     }
 }
 
-/* Puts off items because irisd ends: those that wait for a time, cannot be read, or are for worker
- * processes, which may not be connected. @all: also those that wait for their turn. */
+/* Puts off all items because irisd ends. */
 void
-irisd_reload_put_off (IrisdItems *self, gboolean all)
+irisd_reload_put_off (IrisdItems *self)
 {
   const IrisdTimes ever = { .us = { G_MAXINT64, G_MAXINT64 } };
   IrisdTimer *timer;
@@ -393,7 +392,7 @@ irisd_reload_put_off (IrisdItems *self, gboolean all)
     if (!g_hash_table_contains (self->reloads, &irisd_persistent_item_of_timer (timer)->item))
       irisd_spilled_put_off (self, irisd_persistent_item_of_timer (timer));
   put_off_unread (self);
-  irisd_spilled_flows_put_off (self, all);
+  irisd_spilled_flows_put_off (self);
 }
 
 void

@@ -15,6 +15,6 @@ void irisd_reload_due (IrisdItems *self);
 gint64 irisd_reload_get_due_us (IrisdItems *self);
 guint irisd_reload_kick (IrisdItems *self, gint64 view, guint most);
 void irisd_reload_take_answer (IrisdItems *self, IrisdJournalRequest *request);
-void irisd_reload_put_off (IrisdItems *self, gboolean all);
+void irisd_reload_put_off (IrisdItems *self);
 
 G_END_DECLS

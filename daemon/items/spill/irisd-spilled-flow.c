@@ -3,11 +3,11 @@
  * Flows: spilled items that wait for their turn.
  *
  * Any item at a gate may be next, by priority and by its client's turn. But items of one client,
- * priority and service that go to one place go in the order in which they came. Those are a *flow*,
- * and only the head of a flow has to be at the gate. So beyond `memory-items` each flow has a
- * window of jobs, more than its gate lets through at once, and the items behind them are spilled
- * (irisd-spilled.c): links in the flow's queue. When half of the window is through, as many items
- * are reloaded.
+ * priority, service and named queue that go to one place go in the order in which they came. Those
+ * are a *flow*, and only the head of a flow has to be at the gate. So beyond `memory-items` each
+ * flow has a window of jobs, more than its gate lets through at once, and the items behind them are
+ * spilled (irisd-spilled.c): links in the flow's queue. When half of the window is through, as many
+ * items are reloaded.
  *
  * Choice. As long as reading keeps up, a flow with spilled items has jobs at the gate, so the gate
  * sees the head of every flow, and chooses as if all items were loaded. The gate ages an item by
@@ -46,6 +46,7 @@
  * @service: their service; interned
  * @home: the place where they go
  * @priority: their priority
+ * @named_queue: the index of the queue that they name; 0: none
  * @for_workers: they are for worker processes
  * @strict: and for those at their home alone
  * @window: how many jobs it may have
@@ -61,6 +62,7 @@ struct _IrisdSpilledFlow
   GRefString *service;
   gint home;
   guint priority;
+  guint named_queue;
   gboolean for_workers;
   gboolean strict;
 
@@ -78,7 +80,7 @@ hash_flow (gconstpointer key)
 {
   const IrisdSpilledFlow *flow = key;
   return g_direct_hash (flow->client) * 31 + g_direct_hash (flow->service) + (guint) flow->home * 16
-         + flow->priority + (flow->strict ? 31 : 0);
+         + flow->priority + flow->named_queue * 127 + (flow->strict ? 31 : 0);
 }
 
 static gboolean
@@ -87,7 +89,7 @@ flows_equal (gconstpointer a, gconstpointer b)
   const IrisdSpilledFlow *left = a, *right = b;
   return left->client == right->client && left->service == right->service
          && left->home == right->home && left->priority == right->priority
-         && left->strict == right->strict;
+         && left->named_queue == right->named_queue && left->strict == right->strict;
 }
 
 static void
@@ -200,6 +202,7 @@ irisd_spilled_flow_add (IrisdItems *self, IrisdJob *job)
                                  .service = job->persistent->service,
                                  .home = job->home,
                                  .priority = job->fair.priority,
+                                 .named_queue = irisd_named_queue_get_index (job->queue),
                                  .for_workers = job->leased_item != NULL,
                                  .strict = job->leased_item != NULL && job->strict };
   IrisdSpilledFlow *flow = many ? get_flow (self, &key) : g_hash_table_lookup (self->flows, &key);
@@ -226,15 +229,14 @@ irisd_spilled_flow_recover (IrisdItems *self,
                             IrisdPersistentItem *persistent,
                             gint home,
                             const IrisWireMessage *item,
+                            IrisdNamedQueue *queue,
                             gboolean for_workers)
 {
-  const guint priority = iris_wire_message_has (item, IRIS_WIRE_KEY_PRIORITY)
-                             ? item->priority
-                             : IRIS_WIRE_DEFAULT_PRIORITY;
   const IrisdSpilledFlow key = { .client = irisd_items_get_journal_peer (self)->client,
                                  .service = persistent->service,
                                  .home = home,
-                                 .priority = priority,
+                                 .priority = irisd_items_get_priority (self, item, queue),
+                                 .named_queue = irisd_named_queue_get_index (queue),
                                  .for_workers = for_workers,
                                  .strict = for_workers && item->strict,
                                  .window = LEAST_WINDOW };
@@ -311,10 +313,9 @@ irisd_spilled_flow_settle (IrisdItems *self, IrisdSpilledFlow *flow)
   settle (self, flow);
 }
 
-/* Puts off items that are not being reloaded, because irisd ends. Without @all only items for
- * worker processes, which may not be connected. */
+/* Puts off the items that are not being reloaded, because irisd ends. */
 void
-irisd_spilled_flows_put_off (IrisdItems *self, gboolean all)
+irisd_spilled_flows_put_off (IrisdItems *self)
 {
   GHashTableIter iter;
   gpointer key;
@@ -323,8 +324,6 @@ irisd_spilled_flows_put_off (IrisdItems *self, gboolean all)
     {
       IrisdSpilledFlow *flow = key;
       IrisdPersistentItem *persistent;
-      if (!all && !flow->for_workers)
-        continue;
       while ((persistent = TAILQ_FIRST (&flow->queue)) != NULL)
         {
           take_out (self, flow, persistent);

@@ -9,13 +9,14 @@
 G_BEGIN_DECLS
 
 void irisd_spilled_flows_init (IrisdItems *self);
-void irisd_spilled_flows_put_off (IrisdItems *self, gboolean all);
+void irisd_spilled_flows_put_off (IrisdItems *self);
 void irisd_spilled_flows_forget (IrisdItems *self);
 gboolean irisd_spilled_flow_add (IrisdItems *self, IrisdJob *job);
 void irisd_spilled_flow_recover (IrisdItems *self,
                                  IrisdPersistentItem *persistent,
                                  gint home,
                                  const IrisWireMessage *item,
+                                 IrisdNamedQueue *queue,
                                  gboolean for_workers);
 void irisd_spilled_flow_leave (IrisdItems *self, IrisdJob *job);
 IrisdPersistentItem *irisd_spilled_flow_call (IrisdItems *self, IrisdSpilledFlow **flow);

@@ -80,6 +80,15 @@ irisd_spilled_get_soon (IrisdItems *self, const IrisdTimes *now)
   return soon;
 }
 
+/* A spilled item has no job that counts in the queue that it names. */
+static void
+count_in_queue (IrisdItems *self, IrisdPersistentItem *persistent, gint change)
+{
+  /* Relaxed: only this thread writes it. */
+  irisd_named_queues_count (
+      &self->core->queues, atomic_load_explicit (&persistent->queue, memory_order_relaxed), change);
+}
+
 void
 irisd_spilled_add (IrisdItems *self,
                    IrisdPersistentItem *persistent,
@@ -95,6 +104,7 @@ irisd_spilled_add (IrisdItems *self,
   irisd_persistent_item_advance (persistent, IRISD_EVENT_SPILL);
   irisd_persistent_item_set_state (persistent, state);
   irisd_core_count_spilled (core, 1);
+  count_in_queue (self, persistent, 1);
 }
 
 /* A job that waits for its time, or is about to wait for its turn, is in no flow. */
@@ -126,7 +136,10 @@ may_be_spilled (IrisdItems *self, const IrisdJob *job)
          && g_hash_table_size (self->by_number) > self->core->config->limits.memory_items;
 }
 
-/* Returns whether the item is spilled now; then @job, which has to wait for its time, is freed. */
+/* Returns whether the item is spilled now; then @job, which has to wait for its time, is freed. One
+ * whose deadline comes before its time stays: only a job's deadline is watched, and a reloaded job
+ * waits until its spilled item's timer, so with that at the deadline it might run just before it.
+ */
 gboolean
 irisd_spilled_put_delayed (IrisdItems *self, IrisdJob *job)
 {
@@ -136,7 +149,8 @@ irisd_spilled_put_delayed (IrisdItems *self, IrisdJob *job)
     return FALSE;
   IrisdTimes now = irisd_times_now ();
   IrisdTimes soon = irisd_spilled_get_soon (self, &now);
-  if (!irisd_schedule_get_due (job->schedule, &now, &clock, &due_us) || due_us <= soon.us[clock])
+  if (!irisd_schedule_get_due (job->schedule, &now, &clock, &due_us) || due_us <= soon.us[clock]
+      || irisd_schedule_ends_before (job->schedule, &now, clock, due_us))
     return FALSE;
   irisd_timers_add (&self->spilled, &job->persistent->timer, clock, due_us);
   replace_job (self, job, IRIS_WIRE_STATE_DELAYED);
@@ -167,6 +181,7 @@ irisd_spilled_put_off (IrisdItems *self, IrisdPersistentItem *persistent)
   g_autoptr (IrisdPeer) peer = g_steal_pointer (&persistent->peer);
   irisd_persistent_item_advance (persistent, IRISD_EVENT_PUT_OFF);
   irisd_core_count_spilled (self->core, -1);
+  count_in_queue (self, persistent, -1);
   irisd_spilled_uncount (self, persistent, peer);
   irisd_dependencies_note_cancelled (self, persistent->item);
   irisd_count (&self->counters.ended, 1);

@@ -28,6 +28,8 @@
 #define HEADER_SIZE 100
 #define LEAF        0x0d /* of a table */
 #define INTERIOR    0x05
+#define INDEX_LEAF  0x0a /* of a table without numbers, which is that of the named records */
+#define INDEX_INNER 0x02
 #define MOST_VALUES 6
 
 /* What the pages that map pointers store for a page. */
@@ -296,6 +298,7 @@ typedef struct
   gsize page_size;
   GByteArray *payload;
   IrisdRowFunc func;
+  IrisdNamedRecordFunc record_func;
   gpointer user_data;
   IrisdPagesReport *report;
 } Pages;
@@ -402,11 +405,11 @@ find_free (Pages *self)
     }
 }
 
-/* Gathers a row's bytes, of which all but the first lie on pages of their own. */
+/* Gathers a row's bytes. Of more than @most all but the first lie on pages of their own. */
 static gboolean
-gather (Pages *self, const guint8 *at, const guint8 *end, guint64 size)
+gather (Pages *self, const guint8 *at, const guint8 *end, guint64 size, gsize most)
 {
-  gsize most = self->page_size - 35, least = (self->page_size - 12) * 32 / 255 - 23;
+  gsize least = (self->page_size - 12) * 32 / 255 - 23;
   gsize here = least + (gsize) ((size - least) % (self->page_size - 4));
   if (size > G_MAXINT || size > (guint64) self->n_pages * self->page_size)
     return FALSE;
@@ -539,8 +542,60 @@ read_leaf (Pages *self, const guint8 *page, gsize header)
       guint64 size = 0, id = 0;
       gsize length = cell < end ? get_varint (cell, end, &size) : 0;
       gsize more = length > 0 ? get_varint (cell + length, end, &id) : 0;
-      if (more > 0 && gather (self, cell + length + more, end, size))
+      if (more > 0 && gather (self, cell + length + more, end, size, self->page_size - 35))
         take_record (self, id);
+    }
+}
+
+/* Without its first bytes SQLite opens no database, though all its rows may be there. */
+static gboolean
+has_head (const Pages *self)
+{
+  static const char magic[] = "SQLite format 3";
+  const guint8 *page = get_page (self, 1);
+  guint size = page != NULL ? get16 (page + sizeof magic) : 0;
+  return page != NULL && memcmp (page, magic, sizeof magic) == 0
+         && (size == 1 ? 65536 : size) == self->page_size;
+}
+
+static void
+take_named_record (Pages *self)
+{
+  Value values[MOST_VALUES];
+  if (split (self->payload, values) != 4 || !is_number (&values[0]) || !is_blob (&values[1])
+      || !is_blob (&values[2]) || !is_number (&values[3]))
+    return;
+  const IrisdNamedRecord record = { .kind = (guint32) get_number (&values[0]),
+                                    .name = values[1].data,
+                                    .name_size = values[1].size,
+                                    .body = values[2].data,
+                                    .body_size = values[2].size };
+  if (get_number (&values[3]) != irisd_named_record_checksum (&record))
+    {
+      self->report->n_bad_records++;
+      return;
+    }
+  self->report->n_records++;
+  if (self->record_func != NULL)
+    self->record_func (&record, self->user_data);
+}
+
+/* Inner pages have records too, each behind the number of a page. */
+static void
+read_records (Pages *self, const guint8 *page)
+{
+  const guint8 *end = page + self->page_size;
+  gsize n = get16 (page + 3), skipped = page[0] == INDEX_INNER ? 4 : 0;
+  if (8 + skipped + 2 * n > self->page_size)
+    return;
+  for (gsize i = 0; i < n; i++)
+    {
+      const guint8 *cell = page + get16 (page + 8 + skipped + 2 * i) + skipped;
+      guint64 size = 0;
+      gsize length = cell < end ? get_varint (cell, end, &size) : 0;
+      if (length > 0
+          && gather (self, cell + length, end, size, (self->page_size - 12) * 64 / 255 - 23))
+        take_named_record (self);
     }
 }
 
@@ -551,10 +606,16 @@ read_page (Pages *self, guint32 number)
   const guint8 *page = get_page (self, number);
   gsize header = number == 1 ? HEADER_SIZE : 0;
   gboolean may_be_free = kind == 0 && self->free[number];
-  if (page != NULL && page[header] == LEAF && !may_be_free
-      && (kind == 0 || kind == MAP_ROOT || kind == MAP_TREE))
+  gboolean may_have_rows = page != NULL && !may_be_free
+                           && (kind == 0 || kind == MAP_ROOT || kind == MAP_TREE);
+  if (may_have_rows && page[header] == LEAF)
     read_leaf (self, page, header);
-  else if ((kind == MAP_TREE || kind == MAP_ROOT) && (page == NULL || page[header] != INTERIOR))
+  else if (may_have_rows && (page[header] == INDEX_LEAF || page[header] == INDEX_INNER))
+    read_records (self, page);
+  else if ((kind == MAP_TREE || kind == MAP_ROOT)
+           && (page == NULL
+               || (page[header] != INTERIOR && page[header] != INDEX_LEAF
+                   && page[header] != INDEX_INNER)))
     self->report->n_unreadable++;
 }
 
@@ -584,12 +645,20 @@ index_log (Pages *self)
 }
 
 /* Reads all rows of the database @path and its log that can be read, page by page, and calls @func
- * for each whole row, twice for one that is stored twice. Returns whether there is a database or a
- * log. */
+ * for each whole row, twice for one that is stored twice, and @record_func (nullable) likewise for
+ * each named record. Returns whether there is a database or a log. */
 gboolean
-irisd_pages_scan (const char *path, IrisdRowFunc func, gpointer user_data, IrisdPagesReport *report)
+irisd_pages_scan (const char *path,
+                  IrisdRowFunc func,
+                  IrisdNamedRecordFunc record_func,
+                  gpointer user_data,
+                  IrisdPagesReport *report)
 {
-  Pages self = { .func = func, .user_data = user_data, .report = report, .page_size = PAGE_SIZE };
+  Pages self = { .func = func,
+                 .record_func = record_func,
+                 .user_data = user_data,
+                 .report = report,
+                 .page_size = PAGE_SIZE };
   *report = (IrisdPagesReport){ .bad = g_array_new (FALSE, FALSE, sizeof (guint64)) };
   self.file = g_mapped_file_new (path, FALSE, NULL);
   log_load (&self.log, path);
@@ -603,6 +672,7 @@ irisd_pages_scan (const char *path, IrisdRowFunc func, gpointer user_data, Irisd
   index_log (&self);
   find_free (&self);
   report->n_pages = self.n_pages;
+  report->n_unreadable = self.n_pages > 0 && !has_head (&self);
   for (guint32 number = 1; number <= self.n_pages; number++)
     read_page (&self, number);
   gboolean any = self.file != NULL || self.log.data != NULL;

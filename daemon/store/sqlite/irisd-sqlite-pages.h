@@ -12,15 +12,18 @@ gboolean irisd_sqlite_mend_log (const char *path);
 
 typedef struct
 {
-  IrisdTally mark;      /* the tally that the database holds; its sequence is 0 if there is none */
-  guint32 n_pages;      /* pages of the database */
-  guint32 n_unreadable; /* pages that should hold a part of a table and make no sense */
-  GArray *bad;          /* guint64: rows whose checksum does not fit */
-  gboolean log_damaged; /* the log was damaged, other than by a crash */
+  IrisdTally mark;       /* the tally that the database holds; its sequence is 0 if there is none */
+  guint32 n_pages;       /* pages of the database */
+  guint32 n_unreadable;  /* pages that should hold a part of a table and make no sense */
+  GArray *bad;           /* guint64: rows whose checksum does not fit */
+  guint64 n_records;     /* named records that are whole */
+  guint64 n_bad_records; /* and those whose checksum does not fit */
+  gboolean log_damaged;  /* the log was damaged, other than by a crash */
 } IrisdPagesReport;
 
 gboolean irisd_pages_scan (const char *path,
                            IrisdRowFunc func,
+                           IrisdNamedRecordFunc record_func,
                            gpointer user_data,
                            IrisdPagesReport *report);
 

@@ -24,6 +24,10 @@ enum
   IRISD_SQL_BEFORE,
   IRISD_SQL_MARK,
   IRISD_SQL_ASIDE,
+  IRISD_SQL_PUT_RECORD,
+  IRISD_SQL_REMOVE_RECORD,
+  IRISD_SQL_HAS_RECORD,
+  IRISD_SQL_READ_RECORD,
   IRISD_SQL_N,
 };
 
@@ -56,5 +60,19 @@ gboolean irisd_sqlite_open (IrisdStore *self, const char *path, GError **error);
 void irisd_sqlite_close (IrisdStore *self);
 void irisd_sqlite_get_row (sqlite3_stmt *statement, IrisdRow *row);
 IrisdStoreOutcome irisd_sqlite_write_tally (IrisdStore *self, GError **error);
+IrisdStoreOutcome
+irisd_sqlite_step (IrisdStore *self, sqlite3_stmt *statement, const char *doing, GError **error);
+
+/* irisd-sqlite-salvage.c */
+IrisdStoreOutcome irisd_sqlite_rebuild (IrisdStore *self, GError **error);
+
+/* irisd-sqlite-records.c */
+gboolean
+irisd_sqlite_has_record (IrisdStore *self, guint32 kind, const guint8 *name, gsize name_size);
+gboolean irisd_sqlite_visit_records (IrisdStore *self,
+                                     IrisdNamedRecordFunc func,
+                                     IrisdNamedRecordFunc damaged,
+                                     gpointer user_data);
+guint irisd_sqlite_load_records (IrisdStore *self, IrisdNamedRecordFunc func, gpointer user_data);
 
 G_END_DECLS

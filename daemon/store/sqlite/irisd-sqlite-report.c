@@ -28,7 +28,7 @@ static gboolean
 is_damaged (const IrisdStoreDamage *damage)
 {
   return damage->missing + damage->missing_at_most + damage->transactions + damage->rows
-                 + damage->gaps + damage->returned
+                 + damage->gaps + damage->returned + damage->records
              > 0
          || damage->tail || damage->mark;
 }
@@ -67,6 +67,9 @@ irisd_store_describe_damage (const IrisdStoreDamage *damage, guint64 n_unreadabl
     g_string_append_printf (text, "; %" U64 " of them can be seen in part", damage->rows);
   if (n_unreadable > 0)
     g_string_append_printf (text, "; %" U64 " items make no sense and are left out", n_unreadable);
+  if (damage->records > 0)
+    g_string_append_printf (text, "; of the records of schedules and queues %" U64 " are damaged",
+                            damage->records);
   if (damage->transactions > 0)
     g_string_append_printf (text,
                             "; the last %" U64 " transactions are missing from its log, so items "
@@ -136,6 +139,9 @@ append_details (GString *text,
   else
     g_string_append_printf (text, "\nthe file %s%s is missing or damaged", IRISD_SQLITE_NAME,
                             IRISD_TALLY_SUFFIX);
+  if (pages->n_records + pages->n_bad_records > 0)
+    g_string_append_printf (text, "\n%" U64 " records of schedules and queues are whole",
+                            pages->n_records);
   g_string_append_printf (text, "\n%u of %u pages make no sense", pages->n_unreadable,
                           pages->n_pages);
   for (guint i = 0; i < MIN (pages->bad->len, MOST_LISTED); i++)
@@ -162,7 +168,7 @@ irisd_store_check (const char *dir, char **report, GError **error)
   *report = NULL;
   if (!check_not_in_use (dir, error))
     return FALSE;
-  gboolean any = irisd_pages_scan (path, count_row, &count, &pages);
+  gboolean any = irisd_pages_scan (path, count_row, NULL, &count, &pages);
   if (!irisd_tally_read_file (path, &file) && !any)
     {
       g_array_unref (pages.bad);
@@ -172,6 +178,7 @@ irisd_store_check (const char *dir, char **report, GError **error)
     }
   IrisdStoreDamage damage = { .rows = pages.bad->len,
                               .gaps = pages.n_unreadable,
+                              .records = pages.n_bad_records,
                               .tail = pages.log_damaged };
   irisd_tally_judge (&pages.mark, &file, &count.found, &damage);
   append_details (text, &pages, &file, &count);

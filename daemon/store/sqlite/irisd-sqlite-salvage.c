@@ -162,6 +162,16 @@ take_stray (const IrisdRow *row, gpointer user_data)
   take (walk, row, !g_hash_table_contains (walk->seen, GSIZE_TO_POINTER (row->id)));
 }
 
+/* The first one of a name stays: what SQLite reached is newer than what a lost page has. */
+static void
+copy_record (const IrisdNamedRecord *record, gpointer user_data)
+{
+  Walk *walk = user_data;
+  if (walk->outcome == IRISD_STORE_OK
+      && !irisd_sqlite_has_record (walk->copy, record->kind, record->name, record->name_size))
+    walk->outcome = irisd_store_put_record (walk->copy, record, &walk->error);
+}
+
 /* The new store's tally continues the old one's. */
 static IrisdStoreOutcome
 finish_copy (const IrisdStore *self, IrisdStore *copy, GError **error)
@@ -183,8 +193,11 @@ fill_copy (IrisdStore *self, Walk *walk, const char *path, GError **error)
   if (walk->outcome != IRISD_STORE_OK)
     return walk->outcome;
   if (self->db != NULL)
-    walk_all (walk);
-  irisd_pages_scan (path, take_stray, walk, &report);
+    {
+      walk_all (walk);
+      irisd_sqlite_visit_records (self, copy_record, NULL, walk);
+    }
+  irisd_pages_scan (path, take_stray, copy_record, walk, &report);
   if (self->from_mark.sequence == 0)
     self->from_mark = report.mark;
   if (self->db == NULL)
@@ -239,6 +252,15 @@ rebuild (IrisdStore *self, Walk *walk, guint64 told, GError **error)
   return change_places (path, fresh, error) && irisd_sqlite_open (self, path, error)
              ? IRISD_STORE_OK
              : IRISD_STORE_BROKEN;
+}
+
+/* Rebuilds an open store of which a page with named records cannot be read. */
+IrisdStoreOutcome
+irisd_sqlite_rebuild (IrisdStore *self, GError **error)
+{
+  g_autoptr (GArray) bad = g_array_new (FALSE, FALSE, sizeof (guint64));
+  Walk walk = { .store = self, .bad = bad };
+  return rebuild (self, &walk, G_MAXUINT64, error);
 }
 
 /* Rebuilds the database @path, which SQLite cannot open, from its pages, if anything shows that it
@@ -393,4 +415,31 @@ irisd_store_open_sqlite (const char *dir, GError **error)
   self->broken = TRUE;
   irisd_store_close (self);
   return NULL;
+}
+
+static void
+visit_nothing (const IrisdNamedRecord *record, gpointer user_data)
+{
+}
+
+/* Visits all named records, in the order of kinds and names, with @func (nullable), and sets aside
+ * damaged ones, which @n_damaged counts. After irisd_store_scan(), and before the first
+ * transaction. A store of which not all can be reached is rebuilt first. */
+IrisdStoreOutcome
+irisd_store_load_records (IrisdStore *self,
+                          IrisdNamedRecordFunc func,
+                          gpointer user_data,
+                          guint64 *n_damaged,
+                          GError **error)
+{
+  *n_damaged = 0;
+  if (!irisd_sqlite_visit_records (self, visit_nothing, NULL, NULL))
+    {
+      IrisdStoreOutcome outcome = irisd_sqlite_rebuild (self, error);
+      if (outcome != IRISD_STORE_OK)
+        return outcome;
+      *n_damaged = 1; /* at least: what the lost page had is not known */
+    }
+  *n_damaged += irisd_sqlite_load_records (self, func, user_data);
+  return IRISD_STORE_OK;
 }

@@ -45,9 +45,9 @@
 /* "IRSJ": tells other programs that the file is irisd's. */
 #define APPLICATION_ID 0x4952534a
 
-/* Rows of version 1 are read; the first start of this release raises the version, so that the
- * release before does not misread rows of this one. */
-#define SCHEMA_VERSION 2
+/* Rows of versions 1 and 2 are read; the first start of this release raises the version, so that
+ * the release before does not misread rows of this one. */
+#define SCHEMA_VERSION 3
 #define OLDEST_VERSION 1
 
 #define COLUMNS "SELECT id, state, head, body, crc FROM items"
@@ -58,16 +58,21 @@
          "id_sum INTEGER NOT NULL DEFAULT 0" before "n_put INTEGER NOT NULL DEFAULT 0" before    \
          "crc INTEGER NOT NULL DEFAULT 0"
 
+/* What version 3 added: named records other than items. */
+#define RECORDS                                                                          \
+  "CREATE TABLE records (kind INTEGER NOT NULL, name BLOB NOT NULL, body BLOB NOT NULL," \
+  " crc INTEGER NOT NULL, PRIMARY KEY (kind, name)) WITHOUT ROWID;"
+
 static const char schema[] =
     "CREATE TABLE items (id INTEGER PRIMARY KEY, state INTEGER NOT NULL, head BLOB NOT NULL,"
     " body BLOB NOT NULL, crc INTEGER NOT NULL);"
     "CREATE TABLE damaged (id INTEGER, state INTEGER, head BLOB, body BLOB, crc INTEGER);"
     "CREATE TABLE mark (next_id INTEGER NOT NULL" TALLY_COLUMNS (
         ", ") ");"
-              "INSERT INTO mark (next_id) VALUES (1);";
+              "INSERT INTO mark (next_id) VALUES (1);" RECORDS;
 
-static const char from_version_1[] = "BEGIN; SELECT 1" TALLY_COLUMNS (
-    "; ALTER TABLE mark ADD COLUMN ");
+static const char from_version_1[] = "SELECT 1" TALLY_COLUMNS (
+    "; ALTER TABLE mark ADD COLUMN ") ";";
 
 /* Why the last write of a file failed. A commit writes the log; copying it into the database is
  * another call. Not sqlite3_system_errno(), which some releases do not set when a commit fails. */
@@ -130,8 +135,9 @@ judge_read (IrisdStore *self, int rc, GError **error)
   return doubtful ? IRISD_STORE_DOUBTFUL : IRISD_STORE_UNREADABLE;
 }
 
-static IrisdStoreOutcome
-step (IrisdStore *self, sqlite3_stmt *statement, const char *doing, GError **error)
+/* Runs a statement that writes, and makes it ready to run again. */
+IrisdStoreOutcome
+irisd_sqlite_step (IrisdStore *self, sqlite3_stmt *statement, const char *doing, GError **error)
 {
   int rc = sqlite3_step (statement);
   int reset = sqlite3_reset (statement);
@@ -164,7 +170,8 @@ irisd_store_begin (IrisdStore *self, GError **error)
   self->next = self->tally;
   self->touched = FALSE;
   self->n_bytes = 0;
-  return step (self, self->statements[IRISD_SQL_BEGIN], "cannot begin to write", error);
+  return irisd_sqlite_step (self, self->statements[IRISD_SQL_BEGIN], "cannot begin to write",
+                            error);
 }
 
 void
@@ -172,7 +179,7 @@ irisd_store_rollback (IrisdStore *self)
 {
   /* SQLite may have rolled back by itself. */
   if (!sqlite3_get_autocommit (self->db))
-    step (self, self->statements[IRISD_SQL_ROLLBACK], "cannot roll back", NULL);
+    irisd_sqlite_step (self, self->statements[IRISD_SQL_ROLLBACK], "cannot roll back", NULL);
 }
 
 IrisdStoreOutcome
@@ -188,7 +195,7 @@ irisd_store_put (IrisdStore *self, const IrisdRow *row, GError **error)
   sqlite3_bind_int64 (statement, 5, irisd_row_checksum (row));
   self->highest = MAX (self->highest, row->id);
   self->n_bytes += row->head_size + row->body_size;
-  return step (self, statement, "cannot write an item", error);
+  return irisd_sqlite_step (self, statement, "cannot write an item", error);
 }
 
 IrisdStoreOutcome
@@ -196,7 +203,7 @@ irisd_store_remove (IrisdStore *self, guint64 id, GError **error)
 {
   sqlite3_stmt *statement = self->statements[IRISD_SQL_REMOVE];
   sqlite3_bind_int64 (statement, 1, (sqlite3_int64) id);
-  return step (self, statement, "cannot remove an item", error);
+  return irisd_sqlite_step (self, statement, "cannot remove an item", error);
 }
 
 static IrisdStoreOutcome
@@ -209,7 +216,7 @@ set_mark (IrisdStore *self, const IrisdTally *tally, GError **error)
   sqlite3_bind_int64 (statement, 4, (sqlite3_int64) tally->id_sum);
   sqlite3_bind_int64 (statement, 5, (sqlite3_int64) tally->n_put);
   sqlite3_bind_int64 (statement, 6, irisd_tally_checksum (tally));
-  return step (self, statement, "cannot write the mark", error);
+  return irisd_sqlite_step (self, statement, "cannot write the mark", error);
 }
 
 /* A log that fills the disk could not be copied into a database that has to grow; then nothing
@@ -239,6 +246,21 @@ irisd_store_check_room (IrisdStore *self, GError **error)
   return IRISD_STORE_FULL;
 }
 
+void
+irisd_store_get_size (IrisdStore *self, IrisdStoreSize *size)
+{
+  struct statvfs fs;
+  struct stat st;
+  g_autofree char *log = g_strconcat (self->path, "-wal", NULL);
+  *size = (IrisdStoreSize){ 0 };
+  if (stat (self->path, &st) == 0)
+    size->file = (guint64) st.st_size;
+  if (stat (log, &st) == 0)
+    size->log = (guint64) st.st_size;
+  if (statvfs (self->path, &fs) == 0)
+    size->free = (guint64) fs.f_bavail * fs.f_frsize;
+}
+
 IrisdStoreOutcome
 irisd_store_commit (IrisdStore *self, GError **error)
 {
@@ -251,7 +273,7 @@ irisd_store_commit (IrisdStore *self, GError **error)
       outcome = set_mark (self, &self->next, error);
     }
   if (outcome == IRISD_STORE_OK)
-    outcome = step (self, self->statements[IRISD_SQL_COMMIT], "cannot commit", error);
+    outcome = irisd_sqlite_step (self, self->statements[IRISD_SQL_COMMIT], "cannot commit", error);
   if (outcome != IRISD_STORE_OK || !self->touched)
     return outcome;
   self->tally = self->next;
@@ -437,10 +459,10 @@ make_schema (IrisdStore *self)
 }
 
 static gboolean
-raise_version (IrisdStore *self, GError **error)
+raise_version (IrisdStore *self, gint64 version, GError **error)
 {
-  g_autofree char *sql = g_strdup_printf ("%s; PRAGMA user_version=%d; COMMIT;", from_version_1,
-                                          SCHEMA_VERSION);
+  g_autofree char *sql = g_strdup_printf ("BEGIN; %s" RECORDS " PRAGMA user_version=%d; COMMIT;",
+                                          version == 1 ? from_version_1 : "", SCHEMA_VERSION);
   int rc = run (self, sql);
   gboolean raised = judge (self, rc, "cannot be brought to this release's form", error)
                     == IRISD_STORE_OK;
@@ -479,7 +501,7 @@ check_schema (IrisdStore *self, GError **error)
                                "another directory with --journal",
                          self->path);
     }
-  return version == SCHEMA_VERSION || raise_version (self, error);
+  return version == SCHEMA_VERSION || raise_version (self, version, error);
 }
 
 /* An unreadable or wrong tally is made anew from the rows. */
@@ -533,6 +555,11 @@ prepare (IrisdStore *self, GError **error)
     [IRISD_SQL_BEFORE] = COLUMNS " WHERE id < ? ORDER BY id DESC",
     [IRISD_SQL_MARK] = mark_sql,
     [IRISD_SQL_ASIDE] = "INSERT INTO damaged SELECT * FROM items WHERE id = ?",
+    [IRISD_SQL_PUT_RECORD] = "INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?)",
+    [IRISD_SQL_REMOVE_RECORD] = "DELETE FROM records WHERE kind = ? AND name = ?",
+    [IRISD_SQL_HAS_RECORD] = "SELECT 1 FROM records WHERE kind = ? AND name = ?",
+    [IRISD_SQL_READ_RECORD] =
+        "SELECT kind, name, body, crc FROM records WHERE kind = ? AND name = ?",
   };
   for (guint i = 0; i < IRISD_SQL_N; i++)
     {

@@ -51,6 +51,11 @@ const char *iris_level_get_name (IrisLevel level);
 gboolean iris_level_parse (const char *name, IrisLevel *level);
 guint iris_level_count (IrisTopology *topology, IrisLevel level);
 char *iris_level_list (IrisTopology *topology);
+
+/* The number of no unit. */
+#define IRIS_NO_UNIT G_MAXUINT32
+
+guint iris_level_find (IrisTopology *topology, IrisLevel level, hwloc_const_bitmap_t cpus);
 GPtrArray *iris_level_units (IrisTopology *topology, IrisLevel level, gboolean *covers);
 
 /* Largest XML file, in bytes. 256 cpus take 84 KiB, without what hangs on their buses. */

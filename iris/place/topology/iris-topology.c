@@ -576,6 +576,26 @@ iris_level_count (IrisTopology *topology, IrisLevel level)
   return (guint) MAX (n, 0);
 }
 
+/* The number of the object of @level that has all of @cpus, as far as one has them; IRIS_NO_UNIT if
+ * several have some, or none. */
+guint
+iris_level_find (IrisTopology *topology, IrisLevel level, hwloc_const_bitmap_t cpus)
+{
+  hwloc_topology_t hwloc = iris_topology_get_hwloc (topology);
+  guint found = IRIS_NO_UNIT;
+
+  for (hwloc_obj_t object = NULL;
+       (object = hwloc_get_next_obj_by_type (hwloc, levels[level].type, object)) != NULL;)
+    {
+      if (object->cpuset == NULL || !hwloc_bitmap_intersects (object->cpuset, cpus))
+        continue;
+      if (found != IRIS_NO_UNIT)
+        return IRIS_NO_UNIT;
+      found = object->logical_index;
+    }
+  return found;
+}
+
 /* The levels that @topology has, for an error: "machine, package, l2, core, pu". */
 char *
 iris_level_list (IrisTopology *topology)

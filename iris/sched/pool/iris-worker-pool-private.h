@@ -42,6 +42,7 @@
 #include "iris/queue/deque/iris-wsqueue-private.h"
 #include "iris/sched/stats/iris-stats-private.h"
 #include "iris/sched/pool/iris-trace-private.h"
+#include "iris/sched/trace/iris-trace-events-private.h"
 #include "iris/sched/pool/iris-item.h"
 #include "iris/sched/stats/iris-active-workers.h"
 #include "iris/sched/pool/iris-shutdown.h"
@@ -125,7 +126,7 @@ struct _IrisWorker
   guint fair_turn;  /* which source comes first at that one */
   guint32 declared; /* flags of the running item if it has a footprint: iris-footprint-private.h */
   guint64 backoff_ns; /* of the last back-off, if nothing was found since */
-  guint unsampled;    /* the pool's */
+  guint unsampled;    /* the pool's, or none while a trace notes all items */
   bool impatient;     /* searched long enough to force a split deque open */
   IrisRandom random;
   GThread *thread;
@@ -143,6 +144,12 @@ struct _IrisWorker
   };
   IrisParker parker;
   IrisSplitQueue strict; /* place queues: iris-strict-deque-private.h */
+
+  _Atomic (IrisTraceRing *) trace; /* where it notes what it does; NULL: nowhere */
+  guint n_traced;                  /* of the items that it is in: those that are noted */
+
+  /* By the place that it took from: how often, and how many items. Rows of 2 for each place. */
+  _Atomic uint64_t *stolen_from;
 
   /* Fork and join: made when the worker first forks or steals a fork (iris-place-queues-fork.c). */
   _Atomic (IrisForkStack *) forks;
@@ -221,6 +228,7 @@ struct IrisWorkerPool
   guint n_workers;
   guint n_places;
   guint unsampled; /* a mask: an item is sampled whose number has none of these bits */
+  _Atomic guint unsampled_outside; /* the same for those from outside; a trace lowers it */
   gint64 made_ns;
   const char *name; /* for IRIS_DEBUG; NULL: it has none */
   IrisWorker *workers;
@@ -246,6 +254,9 @@ struct IrisWorkerPool
   pthread_cond_t settled;  /* no thread sweeps any more */
   guint n_settling;        /* threads that settle an item of a sweep; under the lock */
   pthread_mutex_t joining; /* held by the thread that waits for the workers to end */
+
+  gpointer trace; /* see iris-scheduler-trace.c; NULL until the first one is begun */
+  void (*free_trace) (gpointer trace);
 
   IrisStripedCounters queued_outside; /* one */
   _Atomic uint64_t cancelled_outside;
@@ -306,6 +317,22 @@ iris_worker_note_search_ends (IrisWorker *self)
   iris_stopwatch_stop (&self->counters.searching_ns, iris_clock_ns ());
 }
 
+/* Where the worker notes what it does; NULL: nowhere. Acquire: the ring is whole. */
+static inline IrisTraceRing *
+iris_worker_get_trace (IrisWorker *self)
+{
+  return atomic_load_explicit (&self->trace, memory_order_acquire);
+}
+
+static inline void
+iris_worker_note (IrisWorker *self, IrisTraceKind kind, uint64_t what)
+{
+  IrisTraceRing *trace = iris_worker_get_trace (self);
+
+  if (iris_unlikely (trace != NULL))
+    iris_trace_ring_note (trace, iris_clock_ns (), kind, what);
+}
+
 /* Counts a steal of @n items from @victim_place. */
 static inline void
 iris_worker_note_steal (IrisWorker *self, guint victim_place, guint n)
@@ -313,7 +340,10 @@ iris_worker_note_steal (IrisWorker *self, guint victim_place, guint n)
   iris_counter_add (&self->counters.steals, 1);
   if (n > iris_counter_get (&self->counters.steal_most))
     atomic_store_explicit (&self->counters.steal_most, n, memory_order_relaxed);
+  iris_counter_add (&self->stolen_from[2 * victim_place], 1);
+  iris_counter_add (&self->stolen_from[2 * victim_place + 1], n);
   iris_trace_steal (self->index, self->place, victim_place, n);
+  iris_worker_note (self, IRIS_TRACE_STEAL, (uint64_t) victim_place << 32 | n);
 }
 
 /* Whether its workers stayed behind in the process that forked this one. */

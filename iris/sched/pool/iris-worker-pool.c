@@ -58,6 +58,7 @@ iris_worker_pool_new (const IrisWorkerPoolOps *ops,
   self->n_places = n_places;
   iris_debug_init ();
   self->unsampled = iris_debug_has (IRIS_DEBUG_EXACT) ? 0 : IRIS_DELAY_SAMPLE - 1;
+  atomic_init (&self->unsampled_outside, self->unsampled);
   self->made_ns = iris_clock_ns ();
   for (guint place = 0; place < n_places; place++)
     self->n_workers += workers_per_place[place];
@@ -94,6 +95,8 @@ iris_worker_pool_free (IrisWorkerPool *self)
   iris_parking_lot_clear (&self->parking_lot);
   if (self->contention != NULL)
     iris_contention_free (self->contention);
+  if (self->free_trace != NULL)
+    self->free_trace (self->trace);
   pthread_cond_destroy (&self->settled);
   pthread_mutex_destroy (&self->lock);
   pthread_mutex_destroy (&self->joining);
@@ -170,6 +173,7 @@ void
 iris_worker_pool_queue_outside (IrisWorkerPool *self, IrisItem *item)
 {
   IrisWorker *worker = iris_worker_pool_current (self);
+  guint unsampled;
   uint64_t n;
 
   if (iris_unlikely (iris_worker_pool_is_foreign (self)))
@@ -199,7 +203,8 @@ iris_worker_pool_queue_outside (IrisWorkerPool *self, IrisItem *item)
   if (iris_unlikely (!atomic_load_explicit (&self->started, memory_order_acquire)))
     iris_worker_pool_start (self);
 
-  item->queued_ns = (n & self->unsampled) == 0 ? iris_clock_ns () : 0;
+  unsampled = atomic_load_explicit (&self->unsampled_outside, memory_order_relaxed);
+  item->queued_ns = (n & unsampled) == 0 ? iris_clock_ns () : 0;
   iris_trace_queued (item);
   self->ops->push (self, NULL, item);
 
@@ -313,6 +318,18 @@ worker_read_counters (IrisWorker *self, IrisCounters *out)
   out->busy_ns = out->alive_ns - MIN (out->alive_ns, out->searching_ns + out->parked_ns);
 }
 
+static void
+worker_add_steals (IrisWorker *self, IrisStats *stats)
+{
+  IrisSteals *row = &stats->steals[self->place * stats->n_places];
+
+  for (guint from = 0; from < stats->n_places; from++)
+    {
+      row[from].steals += iris_counter_get (&self->stolen_from[2 * from]);
+      row[from].items += iris_counter_get (&self->stolen_from[2 * from + 1]);
+    }
+}
+
 /* A snapshot; the workers go on meanwhile, so the counts are each right but of slightly different
  * moments. */
 IrisStats *
@@ -329,6 +346,7 @@ iris_worker_pool_get_stats (IrisWorkerPool *self)
       worker_read_counters (worker, &stats->workers[i]);
       iris_counters_join (&stats->places[worker->place], &stats->workers[i]);
       iris_counters_join (&stats->total, &stats->workers[i]);
+      worker_add_steals (worker, stats);
       for (guint j = 0; j < IRIS_STATS_DELAY_BUCKETS; j++)
         {
           stats->delay[j] += iris_counter_get (&worker->counters.delay[j]);

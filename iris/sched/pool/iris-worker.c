@@ -39,20 +39,52 @@ note_run_time (_Atomic uint64_t *mean, gint64 ns)
                          memory_order_relaxed);
 }
 
+/* While a trace is on each item is stamped if that costs little beside it, or until that is known;
+ * otherwise the sample is.
+ */
+static void
+worker_choose_sample (IrisWorker *self, bool traced)
+{
+  IrisWorkerPool *pool = self->pool;
+  uint64_t mean_ns = iris_counter_get (&self->counters.mean_run_ns);
+  bool all = traced && (mean_ns == 0 || mean_ns >= IRIS_TRACE_ALL_NS);
+  guint unsampled = all ? 0 : pool->unsampled;
+
+  if (self->unsampled == unsampled)
+    return;
+  self->unsampled = unsampled;
+  atomic_store_explicit (&pool->unsampled_outside, unsampled, memory_order_relaxed);
+}
+
+static void
+worker_run_noted (IrisWorker *self, IrisItem *item, IrisTraceRing *trace, gint64 begun_ns)
+{
+  iris_trace_ring_note (trace, begun_ns, IRIS_TRACE_ITEM, (uintptr_t) item->func);
+  self->n_traced++;
+  iris_item_run (item);
+  self->n_traced--;
+  iris_trace_ring_note (trace, iris_clock_ns (), IRIS_TRACE_END, 0);
+}
+
 /* Out of line: it is rare. */
 static __attribute__ ((noinline)) void
 worker_run_sampled (IrisWorker *self, IrisItem *item)
 {
   gint64 begun_ns = iris_clock_ns (), run_ns;
+  IrisTraceRing *trace = iris_worker_get_trace (self);
 
   count_time (self->counters.delay, begun_ns - item->queued_ns);
   iris_trace_begin (item, self->index);
-  iris_item_run (item);
+  if (trace != NULL)
+    worker_run_noted (self, item, trace, begun_ns);
+  else
+    iris_item_run (item);
   iris_trace_end (self->index);
   run_ns = iris_clock_ns () - begun_ns;
   count_time (self->counters.run, run_ns);
   note_run_time (&self->counters.mean_run_ns, run_ns);
   iris_trace_sample (begun_ns, self->index);
+  worker_choose_sample (self, trace != NULL);
 }
 
 static void
@@ -130,12 +162,15 @@ worker_park (IrisWorker *self)
 {
   IrisWorkerCounters *counters = &self->counters;
   gint64 now = iris_clock_ns (), parked_at = now;
+  IrisTraceRing *trace = iris_worker_get_trace (self);
   bool more;
 
   iris_counter_add (&counters->parks, 1);
   iris_stopwatch_stop (&counters->searching_ns, now);
   iris_stopwatch_start (&counters->parked_ns, now);
   iris_trace_park (self->index);
+  if (trace != NULL)
+    iris_trace_ring_note (trace, now, IRIS_TRACE_PARK, 0);
 
   more = iris_parking_lot_sleep (&self->pool->parking_lot, &self->parker);
 
@@ -149,6 +184,8 @@ worker_park (IrisWorker *self)
         iris_contention_rouse (self->pool->contention);
     }
   iris_trace_wake (parked_at, self->index);
+  if (trace != NULL)
+    iris_trace_ring_note (trace, now, IRIS_TRACE_WAKE, 0);
 
   return more;
 }
@@ -214,7 +251,12 @@ worker_wait (IrisWorker *self)
 static __attribute__ ((noinline)) IrisItem *
 worker_next (IrisWorker *self)
 {
-  IrisItem *item = self->pool->ops->take (self->pool, self);
+  IrisItem *item;
+
+  /* In time also where no item of the sample comes by. */
+  if (iris_unlikely (iris_worker_get_trace (self) != NULL))
+    worker_choose_sample (self, true);
+  item = self->pool->ops->take (self->pool, self);
 
   return iris_likely (item != NULL) ? item : worker_wait (self);
 }
@@ -303,6 +345,9 @@ iris_worker_init (IrisWorker *self, IrisWorkerPool *pool, guint index, guint pla
   self->unsampled = pool->unsampled;
   iris_random_seed (&self->random, index + 1);
   iris_parker_init (&self->parker, place);
+  self->stolen_from = calloc (pool->n_places, 2 * sizeof *self->stolen_from);
+  if (self->stolen_from == NULL)
+    g_error ("iris: out of memory for a worker");
   if (pool->ops->init_deque != NULL)
     pool->ops->init_deque (pool, self);
 }
@@ -317,6 +362,7 @@ iris_worker_clear (IrisWorker *self)
   if (forks != NULL)
     iris_fork_stack_clear (forks);
   free (forks);
+  free (self->stolen_from);
 }
 
 /**
@@ -355,6 +401,27 @@ iris_worker_get_place (const IrisWorker *self)
   g_return_val_if_fail (self != NULL, IRIS_PLACE_ANY);
 
   return (gint) self->place;
+}
+
+/**
+ * iris_worker_name_item: (skip)
+ * @name: a constant string
+ * @number: which of those, or 0
+ *
+ * Says what the running item is, for a trace (iris_scheduler_trace_start()), which knows the item's
+ * function only. Without a trace, or when the item is not in its sample, and on a thread that is no
+ * worker, this does nothing.
+ */
+void
+iris_worker_name_item (const char *name, guint64 number)
+{
+  IrisWorker *self = iris_worker_mine;
+
+  if (self == NULL || self->n_traced == 0)
+    return;
+  iris_worker_note (self, IRIS_TRACE_NAME, (uintptr_t) name);
+  if (number != 0)
+    iris_worker_note (self, IRIS_TRACE_NUMBER, number);
 }
 
 /**

@@ -18,6 +18,7 @@ typedef struct _IrisWorker IrisWorker;
 IRIS_AVAILABLE_IN_ALL IrisWorker *iris_worker_current (void);
 IRIS_AVAILABLE_IN_ALL guint iris_worker_get_index (const IrisWorker *self);
 IRIS_AVAILABLE_IN_ALL gint iris_worker_get_place (const IrisWorker *self);
+IRIS_AVAILABLE_IN_ALL void iris_worker_name_item (const char *name, guint64 number);
 IRIS_AVAILABLE_IN_ALL void iris_worker_begin_blocking (void);
 IRIS_AVAILABLE_IN_ALL void iris_worker_end_blocking (void);
 

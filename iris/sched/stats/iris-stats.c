@@ -54,6 +54,7 @@ iris_stats_new (guint n_places, guint n_workers)
   self->places = g_new0 (IrisCounters, n_places);
   self->workers = g_new0 (IrisCounters, n_workers);
   self->worker_place = g_new0 (gint, n_workers);
+  self->steals = g_new0 (IrisSteals, (gsize) n_places * n_places);
   self->from_ns = self->to_ns = iris_clock_ns ();
 
   return self;
@@ -81,6 +82,8 @@ iris_stats_copy (const IrisStats *self)
   copy->to_ns = self->to_ns;
   memcpy (copy->delay, self->delay, sizeof self->delay);
   memcpy (copy->run, self->run, sizeof self->run);
+  memcpy (copy->steals, self->steals,
+          (gsize) self->n_places * self->n_places * sizeof *self->steals);
 
   return copy;
 }
@@ -100,6 +103,7 @@ iris_stats_free (IrisStats *self)
   g_free (self->places);
   g_free (self->workers);
   g_free (self->worker_place);
+  g_free (self->steals);
   g_free (self);
 }
 
@@ -114,6 +118,18 @@ subtract (IrisCounters *newer, const IrisCounters *older)
 
       if (info->how == IRIS_COUNTER_SUM)
         iris_counters_set (newer, info, after - MIN (before, after));
+    }
+}
+
+static void
+subtract_steals (IrisStats *newer, const IrisStats *older)
+{
+  if (newer->n_places != older->n_places)
+    return;
+  for (guint i = 0; i < newer->n_places * newer->n_places; i++)
+    {
+      newer->steals[i].steals -= MIN (older->steals[i].steals, newer->steals[i].steals);
+      newer->steals[i].items -= MIN (older->steals[i].items, newer->steals[i].items);
     }
 }
 
@@ -148,8 +164,28 @@ iris_stats_diff (const IrisStats *older, const IrisStats *newer)
       diff->delay[i] -= MIN (older->delay[i], diff->delay[i]);
       diff->run[i] -= MIN (older->run[i], diff->run[i]);
     }
+  subtract_steals (diff, older);
 
   return diff;
+}
+
+/**
+ * iris_stats_get_steals:
+ * @to: the place whose workers took
+ * @from: the place that they took from; @to itself for steals between its workers
+ *
+ * Which place took work from which, exactly: for each place the items of its row but its own add up
+ * to `stolen_in`, those of its column to `stolen_out`.
+ *
+ * Returns: (transfer none): how often, and how many items
+ */
+const IrisSteals *
+iris_stats_get_steals (const IrisStats *self, guint to, guint from)
+{
+  g_return_val_if_fail (self != NULL, NULL);
+  g_return_val_if_fail (to < self->n_places && from < self->n_places, NULL);
+
+  return &self->steals[to * self->n_places + from];
 }
 
 /**
@@ -526,6 +562,21 @@ add_json_counters (GString *json, const IrisCounters *counters, guint64 span_ns)
     }
 }
 
+/* Of the place @to: what it took, by the place that it took from. */
+static void
+add_json_steals (GString *json, const IrisStats *self, guint to)
+{
+  g_string_append (json, ",\"steals_from\":[");
+  for (guint from = 0; from < self->n_places; from++)
+    g_string_append_printf (json, "%s%" G_GUINT64_FORMAT, from == 0 ? "" : ",",
+                            iris_stats_get_steals (self, to, from)->steals);
+  g_string_append (json, "],\"stolen_from\":[");
+  for (guint from = 0; from < self->n_places; from++)
+    g_string_append_printf (json, "%s%" G_GUINT64_FORMAT, from == 0 ? "" : ",",
+                            iris_stats_get_steals (self, to, from)->items);
+  g_string_append_c (json, ']');
+}
+
 static void
 add_json_times (GString *json,
                 const char *name,
@@ -551,8 +602,10 @@ add_json_times (GString *json,
  *
  * `span_ns` is the time that it tells of. `total`, and each object in `places` and `workers`, has
  * the members of #IrisCounters by name, and `steal_ratio`, `steal_rate` (per second),
- * `steal_overhead` and `items_per_steal`. `delay` and `run` have `samples`, the quantiles `p50_ns`,
- * `p90_ns`, `p99_ns`, `p99_9_ns` and `max_ns`, and the `buckets` they come from.
+ * `steal_overhead` and `items_per_steal`. An object in `places` has the arrays `steals_from` and
+ * `stolen_from` too: steals and items by the place that they were taken from. `delay` and `run`
+ * have `samples`, the quantiles `p50_ns`, `p90_ns`, `p99_ns`, `p99_9_ns` and `max_ns`, and the
+ * `buckets` they come from.
  *
  * Returns: (transfer full): the text, without a newline
  */
@@ -573,6 +626,7 @@ iris_stats_to_json (const IrisStats *self)
     {
       g_string_append_printf (json, "%s{\"id\":%u,", i == 0 ? "" : ",", i);
       add_json_counters (json, &self->places[i], span);
+      add_json_steals (json, self, i);
       g_string_append_c (json, '}');
     }
   g_string_append (json, "],\"workers\":[");

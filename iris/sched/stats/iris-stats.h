@@ -90,6 +90,19 @@ typedef struct
 } IrisCounters;
 
 /**
+ * IrisSteals:
+ * @steals: successful steals
+ * @items: items that they took
+ *
+ * What the workers of one place took from another, or, for a place and itself, from siblings.
+ */
+typedef struct
+{
+  guint64 steals;
+  guint64 items;
+} IrisSteals;
+
+/**
  * IrisStats:
  * @n_places: length of @places
  * @n_workers: length of @workers
@@ -122,6 +135,9 @@ typedef struct
   guint64 delay[IRIS_STATS_DELAY_BUCKETS];
   guint64 run[IRIS_STATS_DELAY_BUCKETS];
   IrisActiveWorkers active_workers;
+
+  /*< private >*/
+  IrisSteals *steals; /* a row for each place that took, with a column for each that it took from */
 } IrisStats;
 
 #define IRIS_TYPE_STATS (iris_stats_get_type ())
@@ -130,6 +146,8 @@ IRIS_AVAILABLE_IN_ALL GType iris_stats_get_type (void);
 IRIS_AVAILABLE_IN_ALL IrisStats *iris_stats_copy (const IrisStats *self);
 IRIS_AVAILABLE_IN_ALL void iris_stats_free (IrisStats *self);
 IRIS_AVAILABLE_IN_ALL IrisStats *iris_stats_diff (const IrisStats *older, const IrisStats *newer);
+IRIS_AVAILABLE_IN_ALL const IrisSteals *
+iris_stats_get_steals (const IrisStats *self, guint to, guint from);
 IRIS_AVAILABLE_IN_ALL guint64 iris_stats_get_span (const IrisStats *self);
 IRIS_AVAILABLE_IN_ALL guint64 iris_stats_delay_quantile (const IrisStats *self, gdouble quantile);
 IRIS_AVAILABLE_IN_ALL guint64 iris_counters_get_verdict (const IrisCounters *self,

@@ -80,6 +80,9 @@ static const struct
   [IRIS_WIRE_ERROR_DEADLINE_PASSED] = { "deadline-passed",
                                         "the item had not begun by its deadline; send it again "
                                         "with a later one, or with none" },
+  [IRIS_WIRE_ERROR_KEY_REVOKED] = { "key-revoked",
+                                    "the key of this client was revoked; ask irisd's owner for "
+                                    "another one" },
 };
 
 /* The row of a code; the first one where the code has no meaning. */

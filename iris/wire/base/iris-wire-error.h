@@ -53,6 +53,7 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_ERROR_NOT_REMEMBERED: `not-remembered`: it is not known any more where that item or
  * path was
  * @IRIS_WIRE_ERROR_DEADLINE_PASSED: `deadline-passed`: the item had not begun by its `deadline-ms`
+ * @IRIS_WIRE_ERROR_KEY_REVOKED: `key-revoked`: the key of this client is not taken any more
  *
  * Numbers never change their meaning and are never used again.
  */
@@ -89,6 +90,7 @@ typedef enum
   IRIS_WIRE_ERROR_BURIED = 29,
   IRIS_WIRE_ERROR_NOT_REMEMBERED = 30,
   IRIS_WIRE_ERROR_DEADLINE_PASSED = 32,
+  IRIS_WIRE_ERROR_KEY_REVOKED = 33,
 } IrisWireError;
 
 /**
@@ -96,7 +98,7 @@ typedef enum
  *
  * The codes are among 1 to this one; some in between have no meaning yet.
  */
-#define IRIS_WIRE_N_ERRORS 32
+#define IRIS_WIRE_N_ERRORS 33
 
 IRIS_AVAILABLE_IN_ALL
 GQuark iris_wire_error_quark (void);

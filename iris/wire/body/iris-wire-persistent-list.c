@@ -22,12 +22,14 @@ static const IrisWireRecordField item_fields[] = {
   ITEM_FIELD (9, UINT64, expires_ms, "expires-ms"),
   ITEM_FIELD (10, UINT32, code, "code"),
   ITEM_FIELD (11, STRING, message, "message"),
-  ITEM_FIELD (20, UINT32, owner, "owner"),
+  ITEM_FIELD (20, UINT64, owner, "owner"),
   ITEM_FIELD (21, UINT64, due_ms, "due-ms"),
   ITEM_FIELD (22, UINT64, started_ms, "started-ms"),
   ITEM_FIELD (23, UINT32, place, "place"),
   ITEM_FIELD (24, UINT32, crashes, "crashes"),
   ITEM_FIELD (25, TEXTS, args, "args"),
+  ITEM_FIELD (26, STRING, traceparent, "traceparent"),
+  ITEM_FIELD (31, STRING, owner_name, "owner-name"),
 };
 
 static const IrisWireRecord item_record = IRIS_WIRE_RECORD (IrisWirePersistentItem, item_fields);
@@ -46,6 +48,7 @@ iris_wire_state_name (guint state)
     [IRIS_WIRE_STATE_DONE] = "done",           [IRIS_WIRE_STATE_FAILED] = "failed",
     [IRIS_WIRE_STATE_CANCELLED] = "cancelled", [IRIS_WIRE_STATE_DELAYED] = "delayed",
     [IRIS_WIRE_STATE_LEASED] = "leased",       [IRIS_WIRE_STATE_BURIED] = "buried",
+    [IRIS_WIRE_STATE_SUSPENDED] = "suspended",
   };
 
   return state < G_N_ELEMENTS (names) && names[state] != NULL ? names[state] : "unknown";

@@ -30,13 +30,16 @@ G_BEGIN_DECLS
  * @expires_ms: key 9, when its end is forgotten, 0 if it has not ended
  * @code: key 10, an #IrisWireError: why it is buried; 0 if it is not
  * @message: key 11, the same for a person, empty if it is not buried; owned
- * @owner: key 20, the number of the user whom it belongs to
+ * @owner: key 20, the number of the user or key that it belongs to
  * @due_ms: key 21, before that Unix time in milliseconds it does not run; 0 if it waits for no time
  * @started_ms: key 22, when its latest attempt began, the same; 0 if none did since irisd started
  * @place: key 23, the place that it was queued at, %IRIS_WIRE_NO_PLACE for none
  * @crashes: key 24, how often irisd crashed while it ran
  * @args: key 25, (nullable) (array zero-terminated=1): its arguments; %NULL for none, and once it
  *   has ended; owned
+ * @traceparent: key 26, the trace that it belongs to, as it was sent; empty for none, and once it
+ * has ended; owned
+ * @owner_name: key 31, the name of the key that it belongs to, empty for a user; owned
  *
  * One item. A string that is %NULL is sent as an empty one.
  */
@@ -54,12 +57,14 @@ typedef struct
   guint64 expires_ms;
   guint32 code;
   char *message;
-  guint32 owner;
+  guint64 owner;
   guint64 due_ms;
   guint64 started_ms;
   guint32 place;
   guint32 crashes;
   char **args;
+  char *traceparent;
+  char *owner_name;
 } IrisWirePersistentItem;
 
 /**

@@ -17,10 +17,11 @@ typedef enum
   IRIS_WIRE_RECORD_UINT32,
   IRIS_WIRE_RECORD_UINT64,
   IRIS_WIRE_RECORD_BOOLEAN,
-  IRIS_WIRE_RECORD_STRING,  /* char *, owned, NULL is the same as "" */
-  IRIS_WIRE_RECORD_NUMBERS, /* guint32 *, owned, with a guint32 count */
-  IRIS_WIRE_RECORD_LIST,    /* array of structs, owned, with a guint count */
-  IRIS_WIRE_RECORD_TEXTS,   /* char **, owned, ended by NULL; NULL is the same as none */
+  IRIS_WIRE_RECORD_STRING,    /* char *, owned, NULL is the same as "" */
+  IRIS_WIRE_RECORD_NUMBERS,   /* guint32 *, owned, with a guint32 count */
+  IRIS_WIRE_RECORD_LIST,      /* array of structs, owned, with a guint count */
+  IRIS_WIRE_RECORD_TEXTS,     /* char **, owned, ended by NULL; NULL is the same as none */
+  IRIS_WIRE_RECORD_NUMBERS64, /* guint64 *, owned, with a guint count */
 } IrisWireRecordKind;
 
 typedef struct _IrisWireRecord IrisWireRecord;
@@ -75,6 +76,9 @@ gpointer iris_wire_record_decode (const IrisWireRecord *record,
 
 /* All zeroes, but for a list of `n` elements that are all zeroes. */
 gpointer iris_wire_record_new (const IrisWireRecord *record, guint n);
+
+/* Floating. By names; numbers and texts as they are, lists as arrays of dictionaries. */
+GVariant *iris_wire_record_to_variant (const IrisWireRecord *record, gconstpointer value);
 
 /* Frees `value` and what it owns. */
 void iris_wire_record_free (const IrisWireRecord *record, gpointer value);

@@ -70,7 +70,10 @@ encode_element (const IrisWireRecordField *field,
              && encode_record (field->element, CONST_AT (elements, i * field->element->size, char),
                                packer, check);
     }
-  msgpack_pack_uint32 (packer, ((const guint32 *) elements)[i]);
+  if (field->kind == IRIS_WIRE_RECORD_NUMBERS64)
+    msgpack_pack_uint64 (packer, ((const guint64 *) elements)[i]);
+  else
+    msgpack_pack_uint32 (packer, ((const guint32 *) elements)[i]);
   return TRUE;
 }
 
@@ -118,6 +121,7 @@ encode_field (const IrisWireRecordField *field,
     case IRIS_WIRE_RECORD_STRING:
       return encode_text (field, *CONST_AT (value, field->offset, char *), packer, check);
     case IRIS_WIRE_RECORD_NUMBERS:
+    case IRIS_WIRE_RECORD_NUMBERS64:
     case IRIS_WIRE_RECORD_LIST:
     case IRIS_WIRE_RECORD_TEXTS:
       return encode_array (field, value, packer, check);
@@ -221,6 +225,8 @@ decode_element (const IrisWireRecordField *field,
       return decode_record (field->element, AT (elements, i * field->element->size, char), reader,
                             check);
     }
+  if (field->kind == IRIS_WIRE_RECORD_NUMBERS64)
+    return decode_uint (field->name, G_MAXUINT64, reader, &((guint64 *) elements)[i], check);
   if (!decode_uint (field->name, G_MAXUINT32, reader, &number, check))
     return FALSE;
   ((guint32 *) elements)[i] = (guint32) number;
@@ -232,6 +238,8 @@ element_size (const IrisWireRecordField *field)
 {
   if (field->kind == IRIS_WIRE_RECORD_LIST)
     return field->element->size;
+  if (field->kind == IRIS_WIRE_RECORD_NUMBERS64)
+    return sizeof (guint64);
   return field->kind == IRIS_WIRE_RECORD_TEXTS ? sizeof (char *) : sizeof (guint32);
 }
 
@@ -287,6 +295,7 @@ decode_field (const IrisWireRecordField *field,
     case IRIS_WIRE_RECORD_STRING:
       return (*AT (value, field->offset, char *) = decode_text (field, reader, check)) != NULL;
     case IRIS_WIRE_RECORD_NUMBERS:
+    case IRIS_WIRE_RECORD_NUMBERS64:
     case IRIS_WIRE_RECORD_LIST:
     case IRIS_WIRE_RECORD_TEXTS:
       return decode_array (field, value, reader, check);
@@ -416,4 +425,61 @@ iris_wire_record_decode (const IrisWireRecord *record,
     return value;
   iris_wire_record_free (record, value);
   return NULL;
+}
+
+static GVariant *
+array_to_variant (const IrisWireRecordField *field, gconstpointer value)
+{
+  gconstpointer elements = *CONST_AT (value, field->offset, gpointer);
+  static const char *const none[] = { NULL };
+
+  if (field->kind == IRIS_WIRE_RECORD_TEXTS)
+    return g_variant_new_strv (elements != NULL ? elements : none, -1);
+  guint n = *CONST_AT (value, field->count_offset, guint);
+  if (field->kind == IRIS_WIRE_RECORD_NUMBERS)
+    return g_variant_new_fixed_array (G_VARIANT_TYPE_UINT32, elements, n, sizeof (guint32));
+  if (field->kind == IRIS_WIRE_RECORD_NUMBERS64)
+    return g_variant_new_fixed_array (G_VARIANT_TYPE_UINT64, elements, n, sizeof (guint64));
+  g_auto (GVariantBuilder) list = G_VARIANT_BUILDER_INIT (G_VARIANT_TYPE ("aa{sv}"));
+  for (guint i = 0; i < n; i++)
+    g_variant_builder_add_value (
+        &list, iris_wire_record_to_variant (field->element,
+                                            CONST_AT (elements, i * field->element->size, char)));
+  return g_variant_builder_end (&list);
+}
+
+static GVariant *
+field_to_variant (const IrisWireRecordField *field, gconstpointer value)
+{
+  const char *text;
+
+  switch ((IrisWireRecordKind) field->kind)
+    {
+    case IRIS_WIRE_RECORD_UINT32:
+      return g_variant_new_uint32 (*CONST_AT (value, field->offset, guint32));
+    case IRIS_WIRE_RECORD_UINT64:
+      return g_variant_new_uint64 (*CONST_AT (value, field->offset, guint64));
+    case IRIS_WIRE_RECORD_BOOLEAN:
+      return g_variant_new_boolean (*CONST_AT (value, field->offset, gboolean));
+    case IRIS_WIRE_RECORD_STRING:
+      text = *CONST_AT (value, field->offset, char *);
+      return g_variant_new_string (text != NULL ? text : "");
+    case IRIS_WIRE_RECORD_NUMBERS:
+    case IRIS_WIRE_RECORD_NUMBERS64:
+    case IRIS_WIRE_RECORD_LIST:
+    case IRIS_WIRE_RECORD_TEXTS:
+      return array_to_variant (field, value);
+    }
+  g_return_val_if_reached (NULL);
+}
+
+GVariant *
+iris_wire_record_to_variant (const IrisWireRecord *record, gconstpointer value)
+{
+  g_auto (GVariantBuilder) map = G_VARIANT_BUILDER_INIT (G_VARIANT_TYPE_VARDICT);
+
+  for (guint i = 0; i < record->n_fields; i++)
+    g_variant_builder_add (&map, "{sv}", record->fields[i].name,
+                           field_to_variant (&record->fields[i], value));
+  return g_variant_builder_end (&map);
 }

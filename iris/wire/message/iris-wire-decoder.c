@@ -189,6 +189,19 @@ iris_wire_check_leave_refused (const IrisWireCheck *self, IrisWireMessage *messa
   iris_wire_message_set_uint (message, IRIS_WIRE_KEY_LIMIT_VALUE, self->limit_value);
 }
 
+/* @out: five frames */
+void
+iris_wire_split_frames (const IrisWireFrame *two_frames, IrisWireFrame *out)
+{
+  const guint8 *head = two_frames[0].data;
+
+  out[0] = (IrisWireFrame){ head, 4 };
+  out[1] = (IrisWireFrame){ head + 4, 1 };
+  out[2] = (IrisWireFrame){ head + 5, IRIS_WIRE_ID_SIZE };
+  out[3] = (IrisWireFrame){ head + IRIS_WIRE_HEAD_SIZE, two_frames[0].size - IRIS_WIRE_HEAD_SIZE };
+  out[4] = two_frames[1];
+}
+
 static gboolean
 check_magic (const IrisWireFrame *frame, IrisWireCheck *check)
 {
@@ -207,7 +220,8 @@ check_frames (const IrisWireFrame *frames, guint n_frames, IrisWireCheck *check)
 {
   if (n_frames != IRIS_WIRE_N_FRAMES)
     return iris_wire_fail (check, IRIS_WIRE_ERROR_MALFORMED,
-                           "%u frames instead of 5: IRS1, type, request id, header, body",
+                           "%u frames instead of 5: IRS1, type, request id, header, body; or of 2, "
+                           "of which the first has all but the body",
                            n_frames);
   if (!check_magic (&frames[0], check))
     return FALSE;
@@ -246,10 +260,18 @@ iris_wire_decode (const IrisWireFrame *frames,
                   GError **error)
 {
   IrisWireCheck check;
+  IrisWireFrame five[IRIS_WIRE_N_FRAMES];
 
   g_return_val_if_fail (frames != NULL || n_frames == 0, FALSE);
   g_return_val_if_fail (out != NULL, FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
+
+  if (n_frames == 2 && frames[0].size >= IRIS_WIRE_HEAD_SIZE)
+    {
+      iris_wire_split_frames (frames, five);
+      frames = five;
+      n_frames = IRIS_WIRE_N_FRAMES;
+    }
 
   iris_wire_check_init (&check, limits, "message", error);
   iris_wire_message_init (out, 0, NULL);

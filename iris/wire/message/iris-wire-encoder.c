@@ -188,7 +188,7 @@ iris_wire_encoder_init (IrisWireEncoder *self, const IrisWireLimits *limits)
   g_return_if_fail (self != NULL);
 
   *self = (IrisWireEncoder){ .limits = limits != NULL ? *limits : *iris_wire_limits_default () };
-  self->header = g_byte_array_sized_new (256);
+  self->head = g_byte_array_sized_new (256);
 }
 
 void
@@ -196,7 +196,7 @@ iris_wire_encoder_clear (IrisWireEncoder *self)
 {
   g_return_if_fail (self != NULL);
 
-  g_clear_pointer (&self->header, g_byte_array_unref);
+  g_clear_pointer (&self->head, g_byte_array_unref);
 }
 
 gboolean
@@ -205,7 +205,7 @@ iris_wire_encode (IrisWireEncoder *self, const IrisWireMessage *message, GError 
   IrisWireCheck check;
   const IrisWireTypeInfo *info;
 
-  g_return_val_if_fail (self != NULL && self->header != NULL, FALSE);
+  g_return_val_if_fail (self != NULL && self->head != NULL, FALSE);
   g_return_val_if_fail (message != NULL, FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
@@ -215,17 +215,17 @@ iris_wire_encode (IrisWireEncoder *self, const IrisWireMessage *message, GError 
     return iris_wire_fail (&check, IRIS_WIRE_ERROR_UNKNOWN_TYPE, "type 0x%02x is not one of IRS1",
                            message->type);
   check.what = info->name;
-  g_byte_array_set_size (self->header, 0);
-  if (!iris_wire_header_encode (message, info, self->header, &check)
+  g_byte_array_set_size (self->head, IRIS_WIRE_HEAD_SIZE);
+  if (!iris_wire_header_encode (message, info, self->head, &check)
       || !iris_wire_check_message (&check, info, message))
     return FALSE;
 
-  self->type = message->type;
-  memcpy (self->request_id, message->request_id, IRIS_WIRE_ID_SIZE);
-  self->frames[0] = (IrisWireFrame){ (const guint8 *) "IRS1", 4 };
-  self->frames[1] = (IrisWireFrame){ &self->type, 1 };
-  self->frames[2] = (IrisWireFrame){ self->request_id, IRIS_WIRE_ID_SIZE };
-  self->frames[3] = (IrisWireFrame){ self->header->data, self->header->len };
-  self->frames[4] = message->body;
+  guint8 *head = self->head->data;
+  memcpy (head, "IRS1", 4);
+  head[4] = message->type;
+  memcpy (head + 5, message->request_id, IRIS_WIRE_ID_SIZE);
+  self->two_frames[0] = (IrisWireFrame){ head, self->head->len };
+  self->two_frames[1] = message->body;
+  iris_wire_split_frames (self->two_frames, self->frames);
   return TRUE;
 }

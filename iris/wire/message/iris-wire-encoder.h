@@ -12,19 +12,19 @@ G_BEGIN_DECLS
 /**
  * IrisWireEncoder:
  * @frames: the five frames of the message that was encoded last
+ * @two_frames: the same message in two
  *
  * Lives where you like (on the stack, in a struct) between iris_wire_encoder_init() and
- * iris_wire_encoder_clear(). Must not be moved while @frames are in use. One thread at a time.
+ * iris_wire_encoder_clear(). Must not be moved while its frames are in use. One thread at a time.
  */
 typedef struct
 {
   IrisWireFrame frames[IRIS_WIRE_N_FRAMES];
+  IrisWireFrame two_frames[2];
 
   /*< private >*/
   IrisWireLimits limits;
-  GByteArray *header;
-  guint8 type;
-  guint8 request_id[IRIS_WIRE_ID_SIZE];
+  GByteArray *head; /* the first four frames, one behind the other */
 } IrisWireEncoder;
 
 /**
@@ -48,10 +48,10 @@ void iris_wire_encoder_clear (IrisWireEncoder *self);
  * iris_wire_encode:
  * @message: what to encode
  *
- * Fills @self's frames. The fifth is @message's body itself, not a copy; the others belong to @self
- * and hold until it encodes the next message. Keys come in ascending order, numbers in their
- * shortest form: the same message always gives the same bytes. No allocation once the buffer has
- * grown to the size of the headers.
+ * Fills @self's frames, in both forms. The last is @message's body itself, not a copy; the others
+ * belong to @self and hold until it encodes the next message. Keys come in ascending order, numbers
+ * in their shortest form: the same message always gives the same bytes. No allocation once the
+ * buffer has grown to the size of the headers.
  *
  * Whatever iris_wire_decode() would refuse under the same limits is refused here with the same
  * error.

@@ -87,6 +87,11 @@ gboolean iris_wire_header_decode (IrisWireFrame header,
                                   const IrisWireTypeInfo *info,
                                   IrisWireMessage *out,
                                   IrisWireCheck *check);
+/* Of a message in two frames: what stands before the header. */
+#define IRIS_WIRE_HEAD_SIZE (4 + 1 + IRIS_WIRE_ID_SIZE)
+
+void iris_wire_split_frames (const IrisWireFrame *two_frames, IrisWireFrame *out);
+
 gboolean iris_wire_header_encode (const IrisWireMessage *message,
                                   const IrisWireTypeInfo *info,
                                   GByteArray *header,

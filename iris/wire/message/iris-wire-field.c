@@ -57,7 +57,8 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
   [IRIS_WIRE_KEY_RETRY_AFTER_MS] = UINT32 (retry_after_ms, "retry-after-ms", 0, G_MAXUINT32),
   [IRIS_WIRE_KEY_COUNT] = UINT32 (count, "count", 0, G_MAXUINT32),
   [IRIS_WIRE_KEY_TARGET] = OTHER (ID, target, "target"),
-  [IRIS_WIRE_KEY_STATE] = UINT32 (state, "state", IRIS_WIRE_STATE_QUEUED, IRIS_WIRE_STATE_BURIED),
+  [IRIS_WIRE_KEY_STATE] =
+      UINT32 (state, "state", IRIS_WIRE_STATE_QUEUED, IRIS_WIRE_STATE_SUSPENDED),
   [IRIS_WIRE_KEY_ANYWHERE] = OTHER (BOOLEAN, anywhere, "anywhere"),
   [IRIS_WIRE_KEY_CLASS] = UINT32 (klass, "class", 0, IRIS_WIRE_CLASS_DURABLE),
   [IRIS_WIRE_KEY_KEY] = OTHER (RAW, key, "key"),
@@ -111,6 +112,30 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
   [IRIS_WIRE_KEY_SINCE_MS] = UINT64 (since_ms, "since-ms"),
   [IRIS_WIRE_KEY_UNTIL_MS] = UINT64 (until_ms, "until-ms"),
   [IRIS_WIRE_KEY_DESCENDING] = OTHER (BOOLEAN, descending, "descending"),
+  [IRIS_WIRE_KEY_QUEUE] = OTHER (STRING, queue, "queue"),
+  [IRIS_WIRE_KEY_QUEUE_LIMIT] = UINT32 (queue_limit, "queue-limit", 0, G_MAXUINT32),
+  [IRIS_WIRE_KEY_SCHEDULE] = OTHER (STRING, schedule, "schedule"),
+  [IRIS_WIRE_KEY_ZONE] = OTHER (STRING, zone, "zone"),
+  [IRIS_WIRE_KEY_JITTER_MS] = UINT64 (jitter_ms, "jitter-ms"),
+  [IRIS_WIRE_KEY_MISSED] = UINT32 (missed, "missed", IRIS_WIRE_MISSED_SKIP, IRIS_WIRE_MISSED_ONE),
+  [IRIS_WIRE_KEY_OVERLAP] =
+      UINT32 (overlap, "overlap", IRIS_WIRE_OVERLAP_ALLOW, IRIS_WIRE_OVERLAP_QUEUE),
+  [IRIS_WIRE_KEY_OFFSET] = UINT64 (offset, "offset"),
+  [IRIS_WIRE_KEY_KEEP_OUTPUT] = UINT64 (keep_output, "keep-output"),
+  [IRIS_WIRE_KEY_OUTPUT_POLICY] = UINT32 (output_policy,
+                                          "output-policy",
+                                          IRIS_WIRE_OUTPUT_POLICY_HEAD_AND_TAIL,
+                                          IRIS_WIRE_OUTPUT_POLICY_TAIL),
+  [IRIS_WIRE_KEY_HOOK] = OTHER (ARGS, hook, "hook"),
+  [IRIS_WIRE_KEY_TRACEPARENT] = OTHER (STRING, traceparent, "traceparent"),
+  [IRIS_WIRE_KEY_TRACESTATE] = OTHER (STRING, tracestate, "tracestate"),
+  [IRIS_WIRE_KEY_SECTIONS] = UINT32 (sections, "sections", 0, G_MAXUINT32),
+  [IRIS_WIRE_KEY_KEY_NAME] = OTHER (STRING, key_name, "key-name"),
+  [IRIS_WIRE_KEY_SESSION] = OTHER (RAW, session, "session"),
+  [IRIS_WIRE_KEY_CALENDAR] = OTHER (STRING, calendar, "calendar"),
+  [IRIS_WIRE_KEY_REMOVE] = OTHER (BOOLEAN, remove, "remove"),
+  [IRIS_WIRE_KEY_SUSPENDED] = OTHER (BOOLEAN, suspended, "suspended"),
+  [IRIS_WIRE_KEY_EVERY_MS] = UINT64 (every_ms, "every-ms"),
 };
 
 #define K(key) IRIS_WIRE_BIT (IRIS_WIRE_KEY_##key)
@@ -123,13 +148,15 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
 #define KEEP_KEYS   (K (CLASS) | K (KEY) | K (KEEP_MS) | K (DETACH) | K (BURY))
 #define ITEM_KEYS                                                                           \
   (K (SERVICE) | K (HINT) | K (STRICT) | K (CONTENT_TYPE) | K (ARGS) | K (PATH) | K (QUIET) \
-   | NEAR_KEYS | MEMORY_KEYS | KEEP_KEYS | WAITING_KEYS)
+   | NEAR_KEYS | MEMORY_KEYS | KEEP_KEYS | WAITING_KEYS | TRACE_KEYS | OUTPUT_KEYS | K (QUEUE))
 #define COMMAND_KEYS                                                                            \
   (K (STREAM) | K (DIRECTORY) | K (ENVIRONMENT) | K (CLEAR_ENVIRONMENT) | K (NICE) | K (LIMITS) \
    | K (TIME_LIMIT_MS) | K (GRACE_MS))
 #define RUN_KEYS                                                                               \
   (K (HOME) | K (PLACE) | K (WORKER) | K (QUEUE_NS) | K (RUN_NS) | K (BYTES) | K (EXIT_STATUS) \
    | K (SIGNAL) | K (ITEM) | K (ATTEMPTS))
+#define TRACE_KEYS   (K (TRACEPARENT) | K (TRACESTATE))
+#define OUTPUT_KEYS  (K (KEEP_OUTPUT) | K (OUTPUT_POLICY) | K (HOOK))
 #define VERSION_KEYS (K (VERSION_MIN) | K (VERSION_MAX))
 #define WELCOME_KEYS \
   (VERSION_KEYS | K (CREDITS) | K (BYTE_CREDITS) | K (MAX_BODY) | K (SOCKET_PLACE))
@@ -139,17 +166,18 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
 #define REPORT_KEYS (K (FRACTION) | K (NOTE))
 #define LIST_KEYS                                                                           \
   (K (COUNT) | K (STATE) | K (ITEM) | K (SERVICE) | K (CLASS) | K (STATES) | K (KEY_PREFIX) \
-   | K (SINCE_MS) | K (UNTIL_MS) | K (DESCENDING) | K (PAYLOAD))
+   | K (SINCE_MS) | K (UNTIL_MS) | K (DESCENDING) | K (PAYLOAD) | K (QUEUE))
 #define ENROLLED_KEYS (K (COUNT) | K (LEASE_MS) | K (SILENCE_MS))
 
 /* Types use the lower six bits and the highest one: 128 slots hold them all. */
 #define SLOT(type) (((type) &0x3f) | ((type) &0x80) >> 1)
 
 static const IrisWireTypeInfo types[128] = {
-  [SLOT (IRIS_WIRE_HELLO)] = { "HELLO", VERSION_KEYS | K (FEATURES) | K (NAME), VERSION_KEYS,
-                               FALSE },
+  [SLOT (IRIS_WIRE_HELLO)] = { "HELLO", VERSION_KEYS | K (FEATURES) | K (NAME) | K (SESSION),
+                               VERSION_KEYS, FALSE },
   [SLOT (IRIS_WIRE_MAP)] = { "MAP", 0, 0, FALSE },
-  [SLOT (IRIS_WIRE_SUBMIT)] = { "SUBMIT", ITEM_KEYS | COMMAND_KEYS | K (PROGRESS) | K (PARTS),
+  [SLOT (IRIS_WIRE_SUBMIT)] = { "SUBMIT",
+                                ITEM_KEYS | COMMAND_KEYS | K (PROGRESS) | K (PARTS) | K (SESSION),
                                 K (SERVICE), TRUE },
   [SLOT (IRIS_WIRE_BATCH)] = { "BATCH", K (QUIET), 0, TRUE },
   [SLOT (IRIS_WIRE_ACK)] = { "ACK", K (TARGET) | K (COUNT), 0, TRUE },
@@ -184,7 +212,7 @@ static const IrisWireTypeInfo types[128] = {
   [SLOT (IRIS_WIRE_PENDING)] = { "PENDING", K (STATE) | K (ITEM), K (STATE) | K (ITEM), FALSE },
   [SLOT (IRIS_WIRE_LIST_REPLY)] = { "LIST_REPLY", K (ITEM), 0, TRUE },
   [SLOT (IRIS_WIRE_SHOW_REPLY)] = { "SHOW_REPLY", K (PAYLOAD), 0, TRUE },
-  [SLOT (IRIS_WIRE_CHANGED)] = { "CHANGED", K (COUNT), K (COUNT), FALSE },
+  [SLOT (IRIS_WIRE_CHANGED)] = { "CHANGED", K (COUNT) | K (MESSAGE), K (COUNT), FALSE },
   [SLOT (IRIS_WIRE_RESULT)] = { "RESULT",
                                 RUN_KEYS | K (CONTENT_TYPE) | K (STDOUT_LENGTH) | K (TRUNCATED), 0,
                                 TRUE },
@@ -192,17 +220,57 @@ static const IrisWireTypeInfo types[128] = {
                                      ERROR_KEYS, FALSE },
   [SLOT (IRIS_WIRE_BUSY)] = { "BUSY", ERROR_KEYS | LIMIT_KEYS | K (RETRY_AFTER_MS), ERROR_KEYS,
                               FALSE },
-  [SLOT (IRIS_WIRE_OUTPUT)] = { "OUTPUT", K (CHANNEL), K (CHANNEL), TRUE },
+  [SLOT (IRIS_WIRE_OUTPUT)] = { "OUTPUT", K (CHANNEL) | K (OFFSET), K (CHANNEL), TRUE },
   [SLOT (IRIS_WIRE_PROGRESS)] = { "PROGRESS", REPORT_KEYS, 0, FALSE },
   [SLOT (IRIS_WIRE_PART)] = { "PART", K (ATTEMPT) | K (PARTS), 0, TRUE },
   [SLOT (IRIS_WIRE_COMPLETIONS)] = { "COMPLETIONS", 0, 0, TRUE },
   [SLOT (IRIS_WIRE_LEASE)] = { "LEASE",
                                LEASE_KEYS | K (CONTENT_TYPE) | K (ARGS) | K (PATH) | K (PROGRESS)
-                                   | K (PARTS),
+                                   | K (PARTS) | TRACE_KEYS,
                                LEASE_KEYS, TRUE },
   [SLOT (IRIS_WIRE_STOP)] = { "STOP", ERROR_KEYS, ERROR_KEYS, FALSE },
   [SLOT (IRIS_WIRE_ENROLLED)] = { "ENROLLED", ENROLLED_KEYS, ENROLLED_KEYS, FALSE },
   [SLOT (IRIS_WIRE_WORKERS_REPLY)] = { "WORKERS_REPLY", 0, 0, TRUE },
+  [SLOT (IRIS_WIRE_STATISTICS)] = { "STATISTICS", K (SECTIONS), 0, FALSE },
+  [SLOT (IRIS_WIRE_TRACE)] = { "TRACE", K (WAIT_MS), K (WAIT_MS), FALSE },
+  [SLOT (IRIS_WIRE_SPANS)] = { "SPANS", K (OFFSET) | K (COUNT), 0, FALSE },
+  [SLOT (IRIS_WIRE_RELOAD)] = { "RELOAD", 0, 0, FALSE },
+  [SLOT (IRIS_WIRE_KEYS)] = { "KEYS", K (KEY_NAME), 0, FALSE },
+  [SLOT (IRIS_WIRE_SUSPEND)] = { "SUSPEND", K (ITEM) | K (MESSAGE), K (ITEM), FALSE },
+  [SLOT (IRIS_WIRE_RESUME)] = { "RESUME", K (ITEM), K (ITEM), FALSE },
+  [SLOT (IRIS_WIRE_EDIT)] = { "EDIT",
+                              K (ITEM) | K (HINT) | K (STRICT) | K (HINT_NAME) | K (ARGS)
+                                  | K (DELAY_MS) | K (AT_MS) | K (PRIORITY) | K (RETRIES)
+                                  | K (BACKOFF_MS) | K (TIME_TO_RUN_MS) | K (DEADLINE_MS)
+                                  | K (QUEUE) | K (TIME_LIMIT_MS) | K (GRACE_MS) | K (KEEP_MS)
+                                  | K (BURY),
+                              K (ITEM), FALSE },
+  [SLOT (IRIS_WIRE_AGAIN)] = { "AGAIN",
+                               K (ITEM) | K (KEY) | K (DELAY_MS) | K (AT_MS) | K (PRIORITY)
+                                   | K (QUEUE),
+                               K (ITEM), FALSE },
+  [SLOT (IRIS_WIRE_SCHEDULE)] = { "SCHEDULE",
+                                  K (SCHEDULE) | K (CALENDAR) | K (EVERY_MS) | K (ZONE)
+                                      | K (JITTER_MS) | K (MISSED) | K (OVERLAP) | K (SUSPENDED)
+                                      | K (REMOVE) | K (COUNT),
+                                  K (SCHEDULE), TRUE },
+  [SLOT (IRIS_WIRE_SCHEDULES)] = { "SCHEDULES", K (SCHEDULE) | K (COUNT) | K (KEY), 0, FALSE },
+  [SLOT (IRIS_WIRE_QUEUE)] = { "QUEUE",
+                               K (QUEUE) | K (QUEUE_LIMIT) | K (PRIORITY) | K (SUSPENDED)
+                                   | K (REMOVE),
+                               K (QUEUE), FALSE },
+  [SLOT (IRIS_WIRE_QUEUES)] = { "QUEUES", 0, 0, FALSE },
+  [SLOT (IRIS_WIRE_FOLLOW)] = { "FOLLOW", K (ITEM) | K (OFFSET) | K (GRANT), K (ITEM), FALSE },
+  [SLOT (IRIS_WIRE_BACKUP)] = { "BACKUP", K (PATH), K (PATH), FALSE },
+  [SLOT (IRIS_WIRE_STATISTICS_REPLY)] = { "STATISTICS_REPLY", 0, 0, TRUE },
+  [SLOT (IRIS_WIRE_TRACE_REPLY)] = { "TRACE_REPLY", K (ENDS), 0, TRUE },
+  [SLOT (IRIS_WIRE_SPANS_REPLY)] = { "SPANS_REPLY", K (OFFSET), K (OFFSET), TRUE },
+  [SLOT (IRIS_WIRE_KEYS_REPLY)] = { "KEYS_REPLY", K (PATH), 0, TRUE },
+  [SLOT (IRIS_WIRE_GOING)] = { "GOING", K (RETRY_AFTER_MS) | K (MESSAGE), 0, FALSE },
+  [SLOT (IRIS_WIRE_SCHEDULES_REPLY)] = { "SCHEDULES_REPLY", K (KEY), 0, TRUE },
+  [SLOT (IRIS_WIRE_QUEUES_REPLY)] = { "QUEUES_REPLY", 0, 0, TRUE },
+  [SLOT (IRIS_WIRE_FOLLOWED)] = { "FOLLOWED", K (ITEM) | K (STATE) | K (OFFSET) | K (TRUNCATED),
+                                  K (ITEM), FALSE },
 };
 
 const IrisWireTypeInfo *

@@ -9,7 +9,8 @@
 G_BEGIN_DECLS
 
 /* Feature bits of HELLO and WELCOME. */
-#define IRIS_WIRE_FEATURE_ASKS_ONLY (G_GUINT64_CONSTANT (1) << 8)
+#define IRIS_WIRE_FEATURE_ASKS_ONLY  (G_GUINT64_CONSTANT (1) << 8)
+#define IRIS_WIRE_FEATURE_TWO_FRAMES (G_GUINT64_CONSTANT (1) << 9)
 
 /**
  * IrisWireType:
@@ -30,6 +31,22 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_BURY: sets a persistent item that waits aside; answered by CHANGED
  * @IRIS_WIRE_DRAIN: a place takes no more items, or takes some again; answered by CHANGED
  * @IRIS_WIRE_SET_WORKERS: how many workers of a place take part; answered by CHANGED
+ * @IRIS_WIRE_STATISTICS: asks for the statistics; answered by STATISTICS_REPLY
+ * @IRIS_WIRE_TRACE: asks for a time line; answered by TRACE_REPLY, in parts
+ * @IRIS_WIRE_SPANS: asks for the items that have ended, for tracing systems; answered by
+ * SPANS_REPLY
+ * @IRIS_WIRE_RELOAD: has irisd read its configuration again; answered by CHANGED
+ * @IRIS_WIRE_KEYS: asks for the keys of clients; answered by KEYS_REPLY
+ * @IRIS_WIRE_SUSPEND: suspends an item, or its command; answered by CHANGED
+ * @IRIS_WIRE_RESUME: lets a suspended item go on; answered by CHANGED
+ * @IRIS_WIRE_EDIT: changes a persistent item that waits; answered by CHANGED
+ * @IRIS_WIRE_AGAIN: submits a persistent item once more, as a new one; answered by ACCEPTED
+ * @IRIS_WIRE_SCHEDULE: makes, changes or removes a schedule; answered by CHANGED
+ * @IRIS_WIRE_SCHEDULES: asks for the schedules; answered by SCHEDULES_REPLY
+ * @IRIS_WIRE_QUEUE: makes, changes or removes a named queue; answered by CHANGED
+ * @IRIS_WIRE_QUEUES: asks for the named queues; answered by QUEUES_REPLY
+ * @IRIS_WIRE_FOLLOW: asks for the output of an item as it comes; answered by OUTPUT and FOLLOWED
+ * @IRIS_WIRE_BACKUP: has the journal copied; answered by CHANGED
  * @IRIS_WIRE_MORE: lets an item send more output, or more parts; not answered
  * @IRIS_WIRE_READY: a worker says what it serves; answered by ENROLLED
  * @IRIS_WIRE_DONE: a worker gives a leased item's result; not answered
@@ -47,7 +64,7 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_PENDING: answers FETCH, when the item has not ended yet
  * @IRIS_WIRE_LIST_REPLY: answers LIST
  * @IRIS_WIRE_SHOW_REPLY: answers SHOW
- * @IRIS_WIRE_CHANGED: answers KICK, BURY, DRAIN and SET_WORKERS
+ * @IRIS_WIRE_CHANGED: answers requests that change something
  * @IRIS_WIRE_RESULT: ends an item that succeeded
  * @IRIS_WIRE_ERROR_REPLY: refuses a request, or ends an item that failed
  * @IRIS_WIRE_BUSY: refuses an item for now
@@ -55,6 +72,15 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_PROGRESS: how far an item is
  * @IRIS_WIRE_COMPLETIONS: many RESULT and ERROR at once, to a client that asked for the feature
  * @IRIS_WIRE_PART: a part of an item's result, before it has ended; to a worker process: send more
+ * @IRIS_WIRE_STATISTICS_REPLY: answers STATISTICS
+ * @IRIS_WIRE_TRACE_REPLY: answers TRACE
+ * @IRIS_WIRE_SPANS_REPLY: answers SPANS
+ * @IRIS_WIRE_KEYS_REPLY: answers KEYS
+ * @IRIS_WIRE_GOING: irisd ends, and another one takes its place; to a client that asked for the
+ * feature
+ * @IRIS_WIRE_SCHEDULES_REPLY: answers SCHEDULES
+ * @IRIS_WIRE_QUEUES_REPLY: answers QUEUES
+ * @IRIS_WIRE_FOLLOWED: ends the answer to FOLLOW
  * @IRIS_WIRE_LEASE: gives an item to a worker process for a while
  * @IRIS_WIRE_STOP: takes a lease back from a worker process
  * @IRIS_WIRE_ENROLLED: answers READY
@@ -81,6 +107,21 @@ typedef enum
   IRIS_WIRE_BURY = 0x0f,
   IRIS_WIRE_DRAIN = 0x10,
   IRIS_WIRE_SET_WORKERS = 0x11,
+  IRIS_WIRE_STATISTICS = 0x12,
+  IRIS_WIRE_TRACE = 0x13,
+  IRIS_WIRE_SPANS = 0x14,
+  IRIS_WIRE_RELOAD = 0x15,
+  IRIS_WIRE_KEYS = 0x16,
+  IRIS_WIRE_SUSPEND = 0x18,
+  IRIS_WIRE_RESUME = 0x19,
+  IRIS_WIRE_EDIT = 0x1a,
+  IRIS_WIRE_AGAIN = 0x1b,
+  IRIS_WIRE_SCHEDULE = 0x1c,
+  IRIS_WIRE_SCHEDULES = 0x1d,
+  IRIS_WIRE_QUEUE = 0x1e,
+  IRIS_WIRE_QUEUES = 0x1f,
+  IRIS_WIRE_FOLLOW = 0x28,
+  IRIS_WIRE_BACKUP = 0x29,
   IRIS_WIRE_MORE = 0x25,
   IRIS_WIRE_READY = 0x20,
   IRIS_WIRE_DONE = 0x21,
@@ -106,6 +147,14 @@ typedef enum
   IRIS_WIRE_PROGRESS = 0x94,
   IRIS_WIRE_PART = 0x95,
   IRIS_WIRE_COMPLETIONS = 0x96,
+  IRIS_WIRE_STATISTICS_REPLY = 0x97,
+  IRIS_WIRE_TRACE_REPLY = 0x98,
+  IRIS_WIRE_SPANS_REPLY = 0x99,
+  IRIS_WIRE_KEYS_REPLY = 0x9a,
+  IRIS_WIRE_GOING = 0x9b,
+  IRIS_WIRE_SCHEDULES_REPLY = 0x9c,
+  IRIS_WIRE_QUEUES_REPLY = 0x9d,
+  IRIS_WIRE_FOLLOWED = 0x9e,
   IRIS_WIRE_LEASE = 0xa0,
   IRIS_WIRE_STOP = 0xa1,
   IRIS_WIRE_ENROLLED = 0xa2,
@@ -156,12 +205,22 @@ typedef enum
   IRIS_WIRE_KEY_TARGET = 51,
   IRIS_WIRE_KEY_STATE = 52,
   IRIS_WIRE_KEY_ANYWHERE = 53,
+  IRIS_WIRE_KEY_QUEUE = 54,
+  IRIS_WIRE_KEY_QUEUE_LIMIT = 55,
+  IRIS_WIRE_KEY_SCHEDULE = 56,
+  IRIS_WIRE_KEY_ZONE = 57,
+  IRIS_WIRE_KEY_JITTER_MS = 58,
+  IRIS_WIRE_KEY_MISSED = 59,
   IRIS_WIRE_KEY_CLASS = 60,
   IRIS_WIRE_KEY_KEY = 61,
   IRIS_WIRE_KEY_KEEP_MS = 62,
   IRIS_WIRE_KEY_ITEM = 63,
   IRIS_WIRE_KEY_WAIT_MS = 64,
   IRIS_WIRE_KEY_DETACH = 65,
+  IRIS_WIRE_KEY_OVERLAP = 66,
+  IRIS_WIRE_KEY_OFFSET = 67,
+  IRIS_WIRE_KEY_KEEP_OUTPUT = 68,
+  IRIS_WIRE_KEY_OUTPUT_POLICY = 69,
   IRIS_WIRE_KEY_DELAY_MS = 70,
   IRIS_WIRE_KEY_AT_MS = 71,
   IRIS_WIRE_KEY_PRIORITY = 72,
@@ -170,6 +229,7 @@ typedef enum
   IRIS_WIRE_KEY_RETRIES = 75,
   IRIS_WIRE_KEY_BACKOFF_MS = 76,
   IRIS_WIRE_KEY_TIME_TO_RUN_MS = 77,
+  IRIS_WIRE_KEY_HOOK = 78,
   IRIS_WIRE_KEY_ATTEMPTS = 79,
   IRIS_WIRE_KEY_STREAM = 90,
   IRIS_WIRE_KEY_DIRECTORY = 91,
@@ -195,12 +255,21 @@ typedef enum
   IRIS_WIRE_KEY_WORKERS = 101,
   IRIS_WIRE_KEY_PAYLOAD = 102,
   IRIS_WIRE_KEY_DRAINED = 103,
+  IRIS_WIRE_KEY_TRACEPARENT = 104,
+  IRIS_WIRE_KEY_TRACESTATE = 105,
+  IRIS_WIRE_KEY_SECTIONS = 106,
+  IRIS_WIRE_KEY_KEY_NAME = 107,
+  IRIS_WIRE_KEY_SESSION = 108,
+  IRIS_WIRE_KEY_CALENDAR = 109,
   IRIS_WIRE_KEY_HINT_NAME = 110,
   IRIS_WIRE_KEY_NEAR_ITEM = 111,
   IRIS_WIRE_KEY_NEAR_PATH = 112,
   IRIS_WIRE_KEY_PARTS = 113,
   IRIS_WIRE_KEY_FOOTPRINT = 114,
   IRIS_WIRE_KEY_KEEP_APART = 115,
+  IRIS_WIRE_KEY_REMOVE = 116,
+  IRIS_WIRE_KEY_SUSPENDED = 117,
+  IRIS_WIRE_KEY_EVERY_MS = 118,
   IRIS_WIRE_KEY_STATES = 120,
   IRIS_WIRE_KEY_KEY_PREFIX = 121,
   IRIS_WIRE_KEY_SINCE_MS = 122,
@@ -218,6 +287,7 @@ typedef enum
  * @IRIS_WIRE_STATE_DELAYED: the item waits for its time
  * @IRIS_WIRE_STATE_LEASED: a worker process has the item
  * @IRIS_WIRE_STATE_BURIED: the item failed for good and is set aside until it is kicked
+ * @IRIS_WIRE_STATE_SUSPENDED: the item, or its command, goes on when it is resumed
  *
  * Where an item is: key 52. An item that irisd keeps can be in each of them, CANCELLING tells only
  * of the first two.
@@ -232,6 +302,7 @@ typedef enum
   IRIS_WIRE_STATE_DELAYED = 6,
   IRIS_WIRE_STATE_LEASED = 7,
   IRIS_WIRE_STATE_BURIED = 8,
+  IRIS_WIRE_STATE_SUSPENDED = 9,
 } IrisWireState;
 
 /**
@@ -256,6 +327,20 @@ typedef enum
  * The feature bit of clients that take COMPLETIONS; key 3.
  */
 #define IRIS_WIRE_FEATURE_COMPLETIONS ((guint64) 1 << 0)
+
+/**
+ * IRIS_WIRE_FEATURE_RESUME:
+ *
+ * The feature bit of clients that go on with a session after irisd was restarted; key 3.
+ */
+#define IRIS_WIRE_FEATURE_RESUME ((guint64) 1 << 2)
+
+/**
+ * IRIS_WIRE_SESSION_SIZE:
+ *
+ * Bytes of a session, key 108.
+ */
+#define IRIS_WIRE_SESSION_SIZE 16
 
 /**
  * IrisWireChannel:
@@ -284,6 +369,47 @@ typedef enum
   IRIS_WIRE_AFTER_ANY = 2,
   IRIS_WIRE_AFTER_SUCCESS = 3,
 } IrisWireAfter;
+
+/**
+ * IrisWireMissed:
+ * @IRIS_WIRE_MISSED_SKIP: none of them runs
+ * @IRIS_WIRE_MISSED_ONE: one run makes up for all
+ *
+ * What happens with the runs of a schedule that were due while irisd did not run; key 59.
+ */
+typedef enum
+{
+  IRIS_WIRE_MISSED_SKIP = 1,
+  IRIS_WIRE_MISSED_ONE = 2,
+} IrisWireMissed;
+
+/**
+ * IrisWireOverlap:
+ * @IRIS_WIRE_OVERLAP_ALLOW: it runs beside the other
+ * @IRIS_WIRE_OVERLAP_SKIP: it does not run
+ * @IRIS_WIRE_OVERLAP_QUEUE: it runs when the other has ended
+ *
+ * What happens with a run of a schedule that is due while another one has not ended; key 66.
+ */
+typedef enum
+{
+  IRIS_WIRE_OVERLAP_ALLOW = 1,
+  IRIS_WIRE_OVERLAP_SKIP = 2,
+  IRIS_WIRE_OVERLAP_QUEUE = 3,
+} IrisWireOverlap;
+
+/**
+ * IrisWireOutputPolicy:
+ * @IRIS_WIRE_OUTPUT_POLICY_HEAD_AND_TAIL: the beginning and the end
+ * @IRIS_WIRE_OUTPUT_POLICY_TAIL: the end
+ *
+ * What is kept of output that is longer than its limit; key 69.
+ */
+typedef enum
+{
+  IRIS_WIRE_OUTPUT_POLICY_HEAD_AND_TAIL = 1,
+  IRIS_WIRE_OUTPUT_POLICY_TAIL = 2,
+} IrisWireOutputPolicy;
 
 /**
  * IRIS_WIRE_MOST_PRIORITY:

@@ -147,6 +147,26 @@ __extension__ typedef unsigned __int128 IrisWireKeys;
  * @since_ms: key 122, only items that were accepted at that Unix time or later, in milliseconds
  * @until_ms: key 123, only items that were accepted before that Unix time, in milliseconds
  * @descending: key 124, the greatest number comes first
+ * @queue: key 54, the named queue of the item
+ * @queue_limit: key 55, how many items of the queue may run at once; 0: as many as can
+ * @schedule: key 56, the name of a schedule
+ * @zone: key 57, the time zone of a calendar line
+ * @jitter_ms: key 58, by how much a run may be late by chance, in milliseconds
+ * @missed: key 59, an #IrisWireMissed
+ * @overlap: key 66, an #IrisWireOverlap
+ * @offset: key 67, where to go on from
+ * @keep_output: key 68, bytes of output that are kept
+ * @output_policy: key 69, an #IrisWireOutputPolicy
+ * @hook: key 78, a command to be run when the item has ended
+ * @traceparent: key 104, W3C trace context: the parent of the item
+ * @tracestate: key 105, W3C trace context: what tracing systems add
+ * @sections: key 106, bit N is set if the section N of the statistics is wanted
+ * @key_name: key 107, the name of a key of a client
+ * @session: key 108, what a client shows to go on with a session after irisd was restarted
+ * @calendar: key 109, a calendar line: when a schedule is due
+ * @remove: key 116, what is named is removed
+ * @suspended: key 117, what is named takes no new runs
+ * @every_ms: key 118, milliseconds from one run of a schedule to the next
  * @body: the fifth frame
  *
  * One message. See the head of this file for ownership and presence.
@@ -252,6 +272,27 @@ typedef struct
   guint64 until_ms;
   guint32 states;
   gboolean descending;
+
+  IrisWireString queue;
+  IrisWireString schedule;
+  IrisWireString zone;
+  IrisWireArgs hook;
+  IrisWireString traceparent;
+  IrisWireString tracestate;
+  IrisWireString key_name;
+  IrisWireString session;
+  IrisWireString calendar;
+  guint64 jitter_ms;
+  guint64 offset;
+  guint64 keep_output;
+  guint64 every_ms;
+  guint32 queue_limit;
+  guint32 missed;
+  guint32 overlap;
+  guint32 output_policy;
+  guint32 sections;
+  gboolean remove;
+  gboolean suspended;
   IrisWireFrame body;
 } IrisWireMessage;
 

@@ -74,7 +74,7 @@ static gboolean
 send_message (BenchClient *self, const IrisWireMessage *message, GError **error)
 {
   return iris_wire_encode (&self->encoder, message, error)
-         && send_frames (self, self->encoder.frames, IRIS_WIRE_N_FRAMES, error);
+         && send_frames (self, self->encoder.two_frames, 2, error);
 }
 
 static gboolean
@@ -343,10 +343,24 @@ say_hello (BenchClient *self, GError **error)
   begin_message (self, &hello, IRIS_WIRE_HELLO);
   iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MIN, IRIS_WIRE_VERSION);
   iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_VERSION_MAX, IRIS_WIRE_VERSION);
-  iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_FEATURES, IRIS_WIRE_FEATURE_COMPLETIONS);
+  iris_wire_message_set_uint (&hello, IRIS_WIRE_KEY_FEATURES,
+                              IRIS_WIRE_FEATURE_COMPLETIONS | IRIS_WIRE_FEATURE_TWO_FRAMES);
   iris_wire_message_set_string (&hello, IRIS_WIRE_KEY_NAME, "iris-bench " IRIS_VERSION, -1);
 
   return call (self, &hello, IRIS_WIRE_WELCOME, error);
+}
+
+/* The keys behind an endpoint: irisd's, then the client's two. */
+static gboolean
+use_keys (void *socket, char **words)
+{
+  const int options[] = { ZMQ_CURVE_SERVERKEY, ZMQ_CURVE_PUBLICKEY, ZMQ_CURVE_SECRETKEY };
+
+  for (guint i = 0; i < G_N_ELEMENTS (options) && words[i] != NULL; i++)
+    if (zmq_setsockopt (socket, options[i], words[i], strlen (words[i])) != 0)
+      return FALSE;
+
+  return TRUE;
 }
 
 static void *
@@ -354,15 +368,17 @@ open_socket (void *context, const char *endpoint, GError **error)
 {
   void *socket = zmq_socket (context, ZMQ_DEALER);
   int none = 0, patience = PATIENCE_MS;
+  g_auto (GStrv) words = g_strsplit (endpoint, " ", -1);
 
-  if (socket != NULL && zmq_setsockopt (socket, ZMQ_LINGER, &none, sizeof none) == 0
+  if (socket != NULL && use_keys (socket, words + 1)
+      && zmq_setsockopt (socket, ZMQ_LINGER, &none, sizeof none) == 0
       && zmq_setsockopt (socket, ZMQ_RCVTIMEO, &patience, sizeof patience) == 0
       && zmq_setsockopt (socket, ZMQ_SNDTIMEO, &patience, sizeof patience) == 0
       && zmq_setsockopt (socket, ZMQ_SNDHWM, &none, sizeof none) == 0
       && zmq_setsockopt (socket, ZMQ_RCVHWM, &none, sizeof none) == 0
-      && zmq_connect (socket, endpoint) == 0)
+      && zmq_connect (socket, words[0]) == 0)
     return socket;
-  fail_zmq (error, endpoint);
+  fail_zmq (error, words[0]);
   if (socket != NULL)
     zmq_close (socket);
 

@@ -17,6 +17,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <zmq.h>
 
 #define READY_FD    3
 #define PATIENCE_US (60 * G_USEC_PER_SEC)
@@ -37,6 +38,9 @@ typedef struct
 
 static const Kind kinds[BENCH_N_SERVERS] = {
   [BENCH_SERVER_IRISD] = { "irisd", "irisd", FALSE },
+  [BENCH_SERVER_IRISD_TCP] = { "irisd", "irisd", FALSE },
+  [BENCH_SERVER_IRISD_CURVE] = { "irisd, encrypted", "irisd", FALSE },
+  [BENCH_SERVER_IRISD_WATCHED] = { "irisd, watched", "irisd", FALSE },
   [BENCH_SERVER_IRISD_SLOW] = { "irisd", "irisd", TRUE },
   [BENCH_SERVER_IRISD_DEEP] = { "irisd", "irisd", FALSE },
   [BENCH_SERVER_BEANSTALKD] = { "beanstalkd", "beanstalkd", FALSE },
@@ -82,6 +86,17 @@ find_slow_sync (void)
   return find_beside ("slow-sync.so", BENCH_LIBDIR "/slow-sync.so");
 }
 
+char *
+bench_server_find_web (void)
+{
+  char *path = find_beside ("../../clients/web/irisd-web", NULL);
+
+  if (path == NULL)
+    path = find_beside ("irisd-web", NULL);
+
+  return path != NULL ? path : g_find_program_in_path ("irisd-web");
+}
+
 static char *
 find_program (BenchServerKind kind, const BenchOptions *options)
 {
@@ -112,8 +127,11 @@ bench_server_is_there (BenchServerKind kind, const BenchOptions *options, char *
 {
   g_autofree char *program = find_program (kind, options);
   g_autofree char *shim = find_slow_sync ();
+  g_autofree char *web = bench_server_find_web ();
 
-  if (program == NULL)
+  if (kind == BENCH_SERVER_IRISD_WATCHED && web == NULL)
+    *why = g_strdup ("irisd-web is not installed");
+  else if (program == NULL)
     *why = g_strdup_printf ("%s is not installed", kinds[kind].program);
   else if (kinds[kind].is_slow && shim == NULL)
     *why = g_strdup ("slow-sync.so, which slows the disk down, is not there");
@@ -125,13 +143,37 @@ bench_server_is_there (BenchServerKind kind, const BenchOptions *options, char *
 
 /* --- starting --------------------------------------------------------------------------------- */
 
-/* In the child: it must not outlive the benchmark, and is not stopped by the terminal before it. */
-static void
-set_up_child (gpointer data)
+/* It is not stopped by the terminal before the benchmark either. */
+void
+bench_server_set_up_child (gpointer data)
 {
   prctl (PR_SET_PDEATHSIG, SIGKILL);
   setpgid (0, 0);
   bench_tidy_in_child ();
+}
+
+/* A key for irisd and one for all clients. The client's three keys wait in the endpoint until irisd
+ * names its port. Returns irisd's configuration. */
+static char *
+make_keys (BenchServer *self)
+{
+  char server[41], server_secret[41], client[41], client_secret[41];
+  g_autofree char *server_file = g_build_filename (self->dir, "server.key", NULL);
+  g_autofree char *folder = g_build_filename (self->dir, "keys.d", NULL);
+  g_autofree char *client_file = g_build_filename (folder, "bench.key", NULL);
+
+  zmq_curve_keypair (server, server_secret);
+  zmq_curve_keypair (client, client_secret);
+  g_autofree char *secret = g_strdup_printf ("[key]\nsecret=%s\n", server_secret);
+  g_autofree char *public = g_strdup_printf ("[key]\npublic=%s\nowner=8589934592\nroles=submit\n",
+                                             client);
+  g_mkdir (folder, 0700);
+  g_file_set_contents_full (server_file, secret, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0600, NULL);
+  g_file_set_contents_full (client_file, public, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0600, NULL);
+  g_free (self->keys);
+  self->keys = g_strdup_printf (" %s %s %s", server, client, client_secret);
+
+  return g_strdup_printf ("[irisd]\ntcp=127.0.0.1:0\nserver-key=%s\n", server_file);
 }
 
 static void
@@ -141,7 +183,11 @@ add_irisd (BenchServer *self, GStrvBuilder *argv, const BenchOptions *options)
   g_autofree char *sockets = g_build_filename (self->dir, "s", NULL);
   g_autofree char *journal = g_build_filename (self->dir, "journal", NULL);
   g_autofree char *workers = g_strdup_printf ("%u", options->workers);
-  const char *text = self->kind == BENCH_SERVER_IRISD_DEEP ? deep_config : "";
+  g_autofree char *text = self->kind == BENCH_SERVER_IRISD_DEEP ? g_strdup (deep_config)
+                          : self->kind == BENCH_SERVER_IRISD_TCP
+                              ? g_strdup ("[irisd]\ntcp=127.0.0.1:0\n")
+                          : self->kind == BENCH_SERVER_IRISD_CURVE ? make_keys (self)
+                                                                   : g_strdup ("");
 
   g_file_set_contents (config, text, -1, NULL);
   g_strv_builder_add_many (argv, "--config", config, "--dir", sockets, "--journal", journal,
@@ -231,16 +277,24 @@ fail_to_start (BenchServer *self, GError **error)
                bench_server_name (self->kind), text != NULL ? g_strchomp (text) : "nothing");
 }
 
-/* irisd says so; it closes the pipe if it gives up. */
+/* irisd says so, with its endpoints: that of TCP comes last. It closes the pipe if it gives up. */
 static gboolean
 wait_until_told (BenchServer *self, int fd, GError **error)
 {
+  g_autoptr (GString) line = g_string_new (NULL);
+  const char *tcp;
   char c = 0;
-  gsize n = 0;
 
   while (c != '\n' && read (fd, &c, 1) == 1)
-    n++;
-  if (c == '\n' && n > 1)
+    g_string_append_c (line, c);
+  g_strchomp (line->str);
+  tcp = strstr (line->str, "tcp://");
+  if (tcp != NULL)
+    {
+      g_free (self->endpoint);
+      self->endpoint = g_strconcat (tcp, self->keys, NULL);
+    }
+  if (c == '\n' && *line->str != '\0')
     return TRUE;
   fail_to_start (self, error);
 
@@ -297,7 +351,7 @@ spawn (BenchServer *self, const BenchOptions *options, GError **error)
 
       g_subprocess_launcher_setenv (launcher, "LD_PRELOAD", shim, TRUE);
     }
-  g_subprocess_launcher_set_child_setup (launcher, set_up_child, NULL, NULL);
+  g_subprocess_launcher_set_child_setup (launcher, bench_server_set_up_child, NULL, NULL);
   g_subprocess_launcher_set_stderr_file_path (launcher, log);
   if (tells)
     g_subprocess_launcher_take_fd (launcher, fds[1], READY_FD);
@@ -383,5 +437,6 @@ bench_server_free (BenchServer *self)
     bench_tidy_remove_dir (self->dir);
   g_free (self->dir);
   g_free (self->endpoint);
+  g_free (self->keys);
   g_free (self);
 }

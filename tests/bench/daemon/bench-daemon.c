@@ -201,6 +201,17 @@ run_crowd (const Trial *self, gdouble *samples, GError **error)
   return crowd_end (&crowd, error);
 }
 
+/* The same, while irisd is watched. */
+static gboolean
+run_watched (const Trial *self, gdouble *samples, GError **error)
+{
+  const char *endpoint = find_endpoint (self, error);
+  BenchWatch *watch = endpoint != NULL ? bench_watch_start (endpoint, error) : NULL;
+  gboolean good = watch != NULL && run_crowd (self, samples, error);
+
+  return watch != NULL && bench_watch_stop (watch, good ? error : NULL) && good;
+}
+
 /* --- gearmand --------------------------------------------------------------------------------- */
 
 static void
@@ -401,6 +412,18 @@ static const Row rows[] = {
     ECHO (VOLATILE, 100, 1000, 100, 1) },
   { "volatile", "volatile, 4 clients", BENCH_SERVER_BEANSTALKD_MEMORY, run_crowd, 4,
     ECHO (VOLATILE, 100, 3000, 100, 1) },
+  { "watched", "volatile, watched", BENCH_SERVER_IRISD, run_crowd, 4,
+    ECHO (VOLATILE, 100, 250000, 1024, 256) },
+  { "watched", "volatile, watched", BENCH_SERVER_IRISD_WATCHED, run_watched, 4,
+    ECHO (VOLATILE, 100, 250000, 1024, 256) },
+  { "tcp", "volatile over TCP, pipelined", BENCH_SERVER_IRISD_TCP, run_crowd, 4,
+    ECHO (VOLATILE, 100, 25000, 1024, 256) },
+  { "tcp", "volatile over TCP, pipelined", BENCH_SERVER_IRISD_CURVE, run_crowd, 4,
+    ECHO (VOLATILE, 100, 25000, 1024, 256) },
+  { "tcp", "volatile over TCP, no batches", BENCH_SERVER_IRISD_TCP, run_crowd, 4,
+    ECHO (VOLATILE, 100, 10000, 1024, 1) },
+  { "tcp", "volatile over TCP, no batches", BENCH_SERVER_IRISD_CURVE, run_crowd, 4,
+    ECHO (VOLATILE, 100, 10000, 1024, 1) },
   { "command",
     "command",
     BENCH_SERVER_IRISD,
@@ -488,7 +511,8 @@ add_row (BenchResult *result, const Row *row, Farm *farm)
   };
 
   trial.load.items = bench_choose (&farm->options, farm->options.items, row->each.items, 2);
-  if (row->run == run_crowd || row->run == run_gearman || row->run == run_spawn_loop)
+  if (row->run == run_crowd || row->run == run_watched || row->run == run_gearman
+      || row->run == run_spawn_loop)
     {
       bench_result_add (result, &what, name, kind, NULL);
       return;
@@ -522,8 +546,9 @@ plan (BenchResult *result, const BenchOptions *options, GError **error)
 gboolean
 bench_daemon_check (const BenchOptions *options, GError **error)
 {
-  static const char *const names[] = { "durable", "slow-disk", "relaxed",  "echo",    "volatile",
-                                       "command", "flood",     "sleepers", "backlog", NULL };
+  static const char *const names[] = { "durable",  "slow-disk", "relaxed", "echo",
+                                       "volatile", "command",   "flood",   "sleepers",
+                                       "backlog",  "tcp",       "watched", NULL };
 
   return bench_check_chosen (options, "daemon", names, error);
 }

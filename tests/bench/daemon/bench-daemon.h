@@ -25,9 +25,12 @@ gboolean bench_daemon_check (const BenchOptions *options, GError **error);
 typedef enum
 {
   BENCH_SERVER_IRISD,
-  BENCH_SERVER_IRISD_SLOW, /* 5 ms are added to each sync of its */
-  BENCH_SERVER_IRISD_DEEP, /* takes a million items */
-  BENCH_SERVER_BEANSTALKD, /* as it comes: a log that is synced every 50 ms */
+  BENCH_SERVER_IRISD_TCP,     /* over loopback */
+  BENCH_SERVER_IRISD_CURVE,   /* the same, encrypted */
+  BENCH_SERVER_IRISD_WATCHED, /* by irisd-web, a scraper and pages */
+  BENCH_SERVER_IRISD_SLOW,    /* 5 ms are added to each sync of its */
+  BENCH_SERVER_IRISD_DEEP,    /* takes a million items */
+  BENCH_SERVER_BEANSTALKD,    /* as it comes: a log that is synced every 50 ms */
   BENCH_SERVER_BEANSTALKD_SYNC,
   BENCH_SERVER_BEANSTALKD_SLOW,
   BENCH_SERVER_BEANSTALKD_MEMORY,
@@ -41,7 +44,8 @@ typedef struct
   BenchServerKind kind;
   GSubprocess *process;
   char *dir;      /* all that it writes is in there */
-  char *endpoint; /* of ZeroMQ, the path of a socket, or a port */
+  char *endpoint; /* of ZeroMQ, the path of a socket, or a port; with CURVE three keys behind it */
+  char *keys;     /* those, for CURVE */
 } BenchServer;
 
 const char *bench_server_name (BenchServerKind kind);
@@ -53,6 +57,17 @@ gboolean bench_server_kill_and_restart (BenchServer *self,
                                         GError **error);
 gboolean bench_server_get_resident (BenchServer *self, gdouble *bytes, GError **error);
 void bench_server_free (BenchServer *self);
+/* NULL: irisd-web is not there. */
+char *bench_server_find_web (void);
+/* In a child, before its program: it must not outlive the benchmark. */
+void bench_server_set_up_child (gpointer data);
+
+/* --- watching (bench-daemon-watch.c) ---------------------------------------------------------- */
+
+typedef struct _BenchWatch BenchWatch;
+
+BenchWatch *bench_watch_start (const char *endpoint, GError **error);
+gboolean bench_watch_stop (BenchWatch *self, GError **error);
 
 /* --- loads ------------------------------------------------------------------------------------ */
 

@@ -15,6 +15,9 @@
  * through by themselves. */
 #define STEAL "steal="
 
+/* Nor is a trace a property: this setting has one from the beginning on. */
+#define TRACE "trace=on"
+
 typedef struct
 {
   const char *name;
@@ -209,6 +212,8 @@ check_setting (guint index, const char *setting, GError **error)
 
   if (schedulers[index].type != NULL && g_str_has_prefix (setting, STEAL))
     return check_steal (equals + 1, error);
+  if (schedulers[index].type != NULL && g_str_equal (setting, TRACE))
+    return TRUE;
   for (guint i = 0; equals != NULL && i < choices->len; i++)
     {
       GParamSpecEnum *choice = g_ptr_array_index (choices, i);
@@ -293,23 +298,26 @@ static IrisScheduler *
 scheduler_with_settings (GType type, IrisPlaces *places, char **settings)
 {
   g_autoptr (GTypeClass) klass = g_type_class_ref (type);
-  guint n = g_strv_length (settings);
-  g_autofree const char **names = g_new0 (const char *, n + 1);
-  g_autofree GValue *values = g_new0 (GValue, n + 1);
+  guint n_settings = g_strv_length (settings), n = 0;
+  g_autofree const char **names = g_new0 (const char *, n_settings + 1);
+  g_autofree GValue *values = g_new0 (GValue, n_settings + 1);
   g_autoptr (GPtrArray) owned = g_ptr_array_new_with_free_func (g_free);
   IrisScheduler *scheduler;
 
-  for (guint i = 0; i < n; i++)
-    {
-      names[i] = parse_setting (klass, settings[i], &values[i]);
-      g_ptr_array_add (owned, (gpointer) names[i]);
-    }
+  for (guint i = 0; i < n_settings; i++)
+    if (!g_str_equal (settings[i], TRACE))
+      {
+        names[n] = parse_setting (klass, settings[i], &values[n]);
+        g_ptr_array_add (owned, (gpointer) names[n++]);
+      }
   names[n] = "places";
   g_value_init (&values[n], IRIS_TYPE_PLACES);
   g_value_set_object (&values[n], places);
   scheduler = (IrisScheduler *) g_object_new_with_properties (type, n + 1, names, values);
   for (guint i = 0; i <= n; i++)
     g_value_unset (&values[i]);
+  if (g_strv_contains ((const char *const *) settings, TRACE))
+    iris_scheduler_trace_start (scheduler, 0, NULL);
 
   return scheduler;
 }

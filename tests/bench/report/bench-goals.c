@@ -132,6 +132,8 @@ static const Goal daemon_goals[] = {
   { "daemon", "echo, 99th percentile", "irisd", "zeromq", TIMES, FALSE, 2, "x" },
   { "daemon", "volatile, 4 clients", "irisd", NULL, RATE, TRUE, 300000, "/s" },
   { "daemon", "volatile, 4 clients", "irisd", "gearmand", FACTOR, TRUE, 10, "x" },
+  { "daemon", "volatile, watched", "irisd, watched", "irisd", FACTOR, TRUE, 0.98, "x" },
+  { "daemon", "volatile over TCP, pipelined", "irisd, encrypted", "irisd", FACTOR, TRUE, 0.7, "x" },
   { "daemon", "command", "irisd", "posix_spawn", FACTOR, TRUE, 0.8, "x" },
   { "daemon", "flood, 99th percentile", "irisd", "irisd, quiet", TIMES, FALSE, 3, "x" },
   { "daemon", "flood, 99th percentile", "zeromq", "zeromq, quiet", TIMES, FALSE, NAN, "x" },

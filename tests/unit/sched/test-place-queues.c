@@ -325,6 +325,7 @@ START_TEST (taking_from_a_sibling_is_no_theft_between_places)
   ck_assert_int_eq (take (1), 0);
   stats = iris_worker_pool_get_stats (pool);
   ck_assert_uint_eq (stats->total.stolen_inside, 1);
+  ck_assert_uint_eq (iris_stats_get_steals (stats, 0, 0)->items, 1);
   ck_assert_uint_eq (stats->total.stolen_in, 0);
   ck_assert_uint_eq (stats->total.stolen_out, 0);
   close_pool ();

@@ -108,6 +108,11 @@ LOOP_TEST (an_idle_place_steals_what_another_cannot_run, 0, 2)
   ck_assert_uint_eq (stats->places[busy].stolen_out, N_ITEMS);
   ck_assert_uint_eq (stats->places[busy].stolen_in, 0);
   ck_assert_uint_eq (stats->places[idle].stolen_out, 0);
+  ck_assert_uint_eq (iris_stats_get_steals (stats, (guint) idle, (guint) busy)->items, N_ITEMS);
+  ck_assert_uint_eq (iris_stats_get_steals (stats, (guint) idle, (guint) busy)->steals,
+                     stats->places[idle].steals);
+  ck_assert_uint_eq (iris_stats_get_steals (stats, (guint) busy, (guint) idle)->items, 0);
+  ck_assert_uint_eq (iris_stats_get_steals (stats, (guint) idle, (guint) idle)->items, 0);
   ck_assert_uint_eq (stats->places[busy].hinted, N_ITEMS + 1);
   ck_assert_uint_eq (stats->places[idle].hinted, 0);
 }

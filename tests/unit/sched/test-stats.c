@@ -53,6 +53,7 @@ TEST (a_copy_has_everything_and_stands_alone)
   memset (stats->workers, 3, 3 * sizeof *stats->workers);
   memset (stats->delay, 4, sizeof stats->delay);
   memset (stats->run, 5, sizeof stats->run);
+  memset (stats->steals, 6, 4 * sizeof *stats->steals);
   stats->from_ns = 6;
   stats->to_ns = 7;
   for (gint i = 0; i < 3; i++)
@@ -67,6 +68,7 @@ TEST (a_copy_has_everything_and_stands_alone)
   ck_assert_mem_eq (copy->worker_place, stats->worker_place, 3 * sizeof (gint));
   ck_assert_mem_eq (copy->delay, stats->delay, sizeof stats->delay);
   ck_assert_mem_eq (copy->run, stats->run, sizeof stats->run);
+  ck_assert_mem_eq (copy->steals, stats->steals, 4 * sizeof *stats->steals);
   ck_assert_int_eq (copy->from_ns, 6);
   ck_assert_int_eq (copy->to_ns, 7);
 
@@ -136,6 +138,21 @@ TEST (a_difference_tells_of_the_time_between)
   ck_assert_uint_eq (iris_stats_run_quantile (diff, 0.5), 32);
 }
 
+TEST (a_difference_tells_who_stole_from_whom_between)
+{
+  g_autoptr (IrisStats) older = iris_stats_new (2, 2);
+  g_autoptr (IrisStats) newer = iris_stats_new (2, 2);
+  g_autoptr (IrisStats) diff = NULL;
+
+  newer->to_ns = older->to_ns + 1;
+  older->steals[1] = (IrisSteals){ 1, 4 };
+  newer->steals[1] = (IrisSteals){ 3, 9 };
+  diff = iris_stats_diff (older, newer);
+  ck_assert_uint_eq (iris_stats_get_steals (diff, 0, 1)->steals, 2);
+  ck_assert_uint_eq (iris_stats_get_steals (diff, 0, 1)->items, 5);
+  ck_assert_uint_eq (iris_stats_get_steals (diff, 1, 0)->items, 0);
+}
+
 TEST (the_three_measures_are_what_they_say)
 {
   IrisCounters c = { .executed = 200,
@@ -191,6 +208,7 @@ make_sample (void)
   fill (&stats->places[0], 3);
   fill (&stats->workers[0], 1);
   fill (&stats->workers[1], 2);
+  stats->steals[0] = (IrisSteals){ 5, 6 };
   stats->delay[9] = 4;
   stats->run[5] = 4;
 
@@ -227,6 +245,11 @@ TEST (json_has_every_number)
   ck_assert_int_eq (json_object_get_int_member (all, "span_ns"), 2000000000);
   check_json_row (json_object_get_object_member (all, "total"), &stats->total, 2000000000);
   ck_assert_uint_eq (json_array_get_length (json_object_get_array_member (all, "places")), 1);
+  times = json_array_get_object_element (json_object_get_array_member (all, "places"), 0);
+  ck_assert_int_eq (
+      json_array_get_int_element (json_object_get_array_member (times, "steals_from"), 0), 5);
+  ck_assert_int_eq (
+      json_array_get_int_element (json_object_get_array_member (times, "stolen_from"), 0), 6);
   workers = json_object_get_array_member (all, "workers");
   ck_assert_uint_eq (json_array_get_length (workers), 2);
   for (guint i = 0; i < 2; i++)

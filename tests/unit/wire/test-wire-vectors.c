@@ -130,6 +130,11 @@ rewrite_body (const IrisWireMessage *message, const IrisWireLimits *limits, GErr
 {
   g_autoptr (IrisWireMap) map = NULL;
   g_autoptr (IrisWireStatus) status = NULL;
+  g_autoptr (IrisWireStatistics) statistics = NULL;
+  g_autoptr (IrisWireSpans) spans = NULL;
+  g_autoptr (IrisWireSchedules) schedules = NULL;
+  g_autoptr (IrisWireQueues) queues = NULL;
+  g_autoptr (IrisWireClientKeys) keys = NULL;
   g_autoptr (IrisWireServices) services = NULL;
   g_autoptr (IrisWireWorkers) workers = NULL;
   g_autoptr (IrisWirePersistentList) persistent = NULL;
@@ -142,6 +147,21 @@ rewrite_body (const IrisWireMessage *message, const IrisWireLimits *limits, GErr
     case IRIS_WIRE_STATUS_REPLY:
       status = iris_wire_status_decode (message->body, limits, error);
       return status != NULL ? iris_wire_status_encode (status, limits, error) : NULL;
+    case IRIS_WIRE_STATISTICS_REPLY:
+      statistics = iris_wire_statistics_decode (message->body, limits, error);
+      return statistics != NULL ? iris_wire_statistics_encode (statistics, limits, error) : NULL;
+    case IRIS_WIRE_SCHEDULES_REPLY:
+      schedules = iris_wire_schedules_decode (message->body, limits, error);
+      return schedules != NULL ? iris_wire_schedules_encode (schedules, limits, error) : NULL;
+    case IRIS_WIRE_QUEUES_REPLY:
+      queues = iris_wire_queues_decode (message->body, limits, error);
+      return queues != NULL ? iris_wire_queues_encode (queues, limits, error) : NULL;
+    case IRIS_WIRE_SPANS_REPLY:
+      spans = iris_wire_spans_decode (message->body, limits, error);
+      return spans != NULL ? iris_wire_spans_encode (spans, limits, error) : NULL;
+    case IRIS_WIRE_KEYS_REPLY:
+      keys = iris_wire_client_keys_decode (message->body, limits, error);
+      return keys != NULL ? iris_wire_client_keys_encode (keys, limits, error) : NULL;
     case IRIS_WIRE_WORKERS_REPLY:
       workers = iris_wire_workers_decode (message->body, limits, error);
       return workers != NULL ? iris_wire_workers_encode (workers, limits, error) : NULL;
@@ -289,7 +309,34 @@ check_encoded (const Vector *vector, const IrisWireMessage *message)
                       == 0);
   ck_assert_msg (same == canonical, "%s: encoded again it %s", vector->name,
                  same ? "is the same" : "differs");
+
+  IrisWireMessage read;
+  g_autofree char *text = iris_wire_message_to_string (message);
+  ck_assert (iris_wire_decode (encoder.two_frames, 2, &vector->limits, &read, NULL));
+  g_autofree char *text_of_two = iris_wire_message_to_string (&read);
+  ck_assert_str_eq (text_of_two, text);
+  ck_assert (read.body.data == message->body.data && read.body.size == message->body.size);
 }
+
+START_TEST (a_head_that_is_cut_is_refused)
+{
+  g_auto (IrisWireEncoder) encoder = { 0 };
+  IrisWireMessage ping, read;
+
+  iris_wire_encoder_init (&encoder, NULL);
+  iris_wire_message_init (&ping, IRIS_WIRE_PING, NULL);
+  ck_assert (iris_wire_encode (&encoder, &ping, NULL));
+  for (gsize size = encoder.two_frames[0].size; size-- > 0;)
+    {
+      g_autofree guint8 *cut = g_memdup2 (encoder.two_frames[0].data, size);
+      const IrisWireFrame frames[] = { { cut, size }, { NULL, 0 } };
+      g_autoptr (GError) error = NULL;
+
+      ck_assert (!iris_wire_decode (frames, 2, NULL, &read, &error));
+      ck_assert (g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_MALFORMED));
+    }
+}
+END_TEST
 
 static void
 check_valid (const Vector *vector)
@@ -399,6 +446,7 @@ main (int argc, char **argv)
   tcase_add_loop_test (tcase, each_vector_is_read_as_it_says, 0,
                        (int) json_array_get_length (vectors));
   tcase_add_test (tcase, the_vectors_have_every_type);
+  tcase_add_test (tcase, a_head_that_is_cut_is_refused);
   suite_add_tcase (suite, tcase);
   return core_test_run (suite);
 }

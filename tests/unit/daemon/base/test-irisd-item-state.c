@@ -486,6 +486,8 @@ step_of_gateway (Model *m, IrisdItemEvent event)
       return go_to_station (m, IRISD_ITEM_DELAYED);
     case IRISD_EVENT_PAUSE:
       return go_to_station (m, IRISD_ITEM_PAUSED);
+    case IRISD_EVENT_SUSPEND:
+      return go_to_station (m, IRISD_ITEM_SUSPENDED);
     case IRISD_EVENT_BLOCK:
       return go_to_station (m, IRISD_ITEM_BLOCKED);
     case IRISD_EVENT_ASK_PERMIT:

@@ -149,7 +149,7 @@ START_TEST (deques_and_layouts_are_given_by_name)
 }
 END_TEST
 
-START_TEST (only_loopback_addresses_are_listened_on)
+START_TEST (addresses_to_listen_on_are_numbers)
 {
   g_autoptr (IrisdConfig) config = irisd_config_new ();
   ck_assert (irisd_config_set (config, "tcp", "127.0.0.1:4700", NULL));
@@ -159,14 +159,32 @@ START_TEST (only_loopback_addresses_are_listened_on)
   ck_assert_str_eq (config->tcp_host, "::1");
   ck_assert_uint_eq (config->tcp_port, 0);
   const char *const bad[] = {
-    "",          ":",   ":1",     "127.0.0.1",     "127.0.0.1:", "127.0.0.1:65536",
-    "0.0.0.0:1", "*:1", "[::]:1", "example.org:1", "192.0.2.1:1"
+    "", ":", ":1", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "*:1", "example.org:1",
   };
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
     {
       g_autoptr (GError) error = NULL;
       ck_assert (!irisd_config_set (config, "tcp", bad[i], &error));
       ck_assert (g_error_matches (error, IRISD_ERROR, IRISD_ERROR_USAGE));
+    }
+}
+END_TEST
+
+START_TEST (beyond_loopback_a_key_is_needed)
+{
+  static const char *const beyond[] = { "0.0.0.0:1", "[::]:1", "192.0.2.1:1", "[2001:db8::1]:1" };
+  for (guint i = 0; i < G_N_ELEMENTS (beyond); i++)
+    {
+      g_autoptr (IrisdConfig) config = irisd_config_new ();
+      g_autoptr (GError) error = NULL;
+      ck_assert (irisd_config_set (config, "tcp", beyond[i], NULL));
+      ck_assert (!irisd_config_check (config, &error));
+      ck_assert (g_error_matches (error, IRISD_ERROR, IRISD_ERROR_USAGE));
+      ck_assert_ptr_nonnull (strstr (error->message, "irisctl key new"));
+      ck_assert (irisd_config_set (config, "server-key", "/a/server.key", NULL));
+      ck_assert (irisd_config_check (config, NULL));
+      ck_assert (irisd_config_set (config, "tcp-trusted", "true", NULL));
+      ck_assert (!irisd_config_check (config, NULL));
     }
 }
 END_TEST
@@ -197,7 +215,8 @@ main (int argc, char **argv)
   tcase_add_test (tcase, the_default_limits_fit_each_other);
   tcase_add_test (tcase, a_steal_policy_is_given_in_words);
   tcase_add_test (tcase, deques_and_layouts_are_given_by_name);
-  tcase_add_test (tcase, only_loopback_addresses_are_listened_on);
+  tcase_add_test (tcase, addresses_to_listen_on_are_numbers);
+  tcase_add_test (tcase, beyond_loopback_a_key_is_needed);
   tcase_add_test (tcase, a_file_of_the_configuration_is_read_over_the_one_before);
   suite_add_tcase (suite, tcase);
   return core_test_run (suite);

@@ -109,4 +109,30 @@ TEST (rules_are_read_from_the_configuration)
     }
 }
 
+TEST (rules_may_change_while_items_are_in_flight)
+{
+  g_autoptr (GHashTable) services = no_rules ();
+  g_autoptr (GHashTable) others = no_rules ();
+  IrisdFairRule rule = { .items = 1 };
+  IrisdFairRules rules;
+  IrisdFairRefusal refusal;
+  g_hash_table_insert (others, (gpointer) "echo", &rule);
+  irisd_fair_rules_init (&rules, &(IrisdFairRule){ 0 }, services);
+  ck_assert (irisd_fair_rules_admit (&rules, ONE, "echo", 10, 0, &refusal));
+  irisd_fair_rules_change (&rules, &(IrisdFairRule){ .items = 2 }, others);
+  ck_assert (irisd_fair_rules_admit (&rules, ONE, "echo", 10, 0, &refusal));
+  ck_assert (!irisd_fair_rules_admit (&rules, ONE, "echo", 10, 0, &refusal));
+  ck_assert_str_eq (refusal.limit, "service-items");
+  /* Without the service's rule what it had in flight is forgotten, and the client's is not. */
+  irisd_fair_rules_change (&rules, &(IrisdFairRule){ .items = 2 }, services);
+  ck_assert (irisd_fair_rules_admit (&rules, ONE, "echo", 10, 0, &refusal));
+  ck_assert (!irisd_fair_rules_admit (&rules, ONE, "echo", 10, 0, &refusal));
+  ck_assert_str_eq (refusal.limit, "client-items");
+  /* The first one was not counted: no account falls below zero. */
+  for (guint i = 0; i < 3; i++)
+    irisd_fair_rules_release (&rules, ONE, "echo", 10, 0);
+  ck_assert_uint_eq (irisd_fair_rules_get_count (&rules), 0);
+  irisd_fair_rules_clear (&rules);
+}
+
 TEST_MAIN ("irisd-fair-rules", NULL, NULL)

@@ -354,7 +354,7 @@ TEST (an_item_is_not_leased_after_its_deadline)
   leave (&workers[1]);
 }
 
-TEST (draining_leases_do_not_wait_for_workers)
+TEST (draining_leases_put_off_what_no_worker_has)
 {
   Worker worker;
   Item items[3];
@@ -371,10 +371,10 @@ TEST (draining_leases_do_not_wait_for_workers)
   add (&items[2], "b");
   irisd_leases_drain (leases);
   ck_assert_uint_eq (items[2].why, IRIS_WIRE_ERROR_SHUTTING_DOWN);
-  done (&worker, &items[0]);
-  ck_assert_ptr_eq (items[1].worker, &worker); /* there is a worker to do it */
-  leave (&worker);
   ck_assert_uint_eq (items[1].why, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+  ck_assert_uint_eq (items[0].n_ends, 0);
+  done (&worker, &items[0]);
+  leave (&worker);
 }
 
 TEST (what_is_leased_outlives_the_name_of_its_service)

@@ -242,6 +242,29 @@ come_and_go (gpointer data)
   return NULL;
 }
 
+TEST (a_greater_limit_gives_permits_at_once_and_a_lesser_one_takes_none)
+{
+  IrisdFairRule slow = { .concurrency = 3 };
+  g_autoptr (GHashTable) others = g_hash_table_new (g_str_hash, g_str_equal);
+  set_up (0, 1);
+  IrisdConcurrencyWaiter *a = come (ONE, "slow", 5, TRUE), *b = come (TWO, "slow", 5, FALSE);
+  IrisdConcurrencyWaiter *c = come (THREE, "slow", 5, FALSE), *d = come (ONE, "slow", 5, FALSE);
+  g_hash_table_insert (others, (gpointer) "slow", &slow);
+  IrisdConcurrencyWaiter *next = irisd_concurrency_limit_change (
+      &room, &(IrisdFairRule){ .concurrency = 0 }, others);
+  ck_assert_ptr_eq (next, b);
+  ck_assert_ptr_eq (next->next, c);
+  ck_assert_ptr_null (c->next);
+  slow.concurrency = 1;
+  ck_assert_ptr_null (
+      irisd_concurrency_limit_change (&room, &(IrisdFairRule){ .concurrency = 0 }, others));
+  leave (a, NULL);
+  leave (b, NULL);
+  leave (c, d);
+  leave (d, NULL);
+  tear_down ();
+}
+
 TEST (under_load_no_item_is_lost_and_no_limit_is_passed)
 {
   GThread *threads[N_THREADS];

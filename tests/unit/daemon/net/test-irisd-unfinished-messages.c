@@ -190,6 +190,101 @@ TEST (a_message_beyond_a_bound_ends_its_connection)
   ck_assert_uint_eq (irisd_unfinished_get_bytes (), 0);
 }
 
+/* A client with CURVE, after its handshake; its commands have real sizes. */
+static Connection
+come_in_with_curve (void)
+{
+  static const guint8 greeting[64] = { 0xff, [9] = 0x7f, 3, 0, 'C', 'U', 'R', 'V', 'E' };
+  Connection self = connect_to (path, listener);
+  ck_assert (pass (&self, greeting, sizeof greeting, 7));
+  ck_assert (pass_frame (&self, COMMAND, 200, 200));
+  ck_assert (pass_frame (&self, COMMAND, 400, 400));
+  ck_assert_uint_eq (irisd_unfinished_get_bytes (), 0);
+  return self;
+}
+
+/* The flag for more frames is encrypted, so all of them look like the last one. */
+TEST (with_curve_a_message_is_charged_until_the_gateway_has_taken_it)
+{
+  const gsize box = IRISD_UNFINISHED_BOX, frame = IRISD_UNFINISHED_FRAME;
+  Connection it = come_in_with_curve ();
+  for (guint i = 0; i < 3; i++)
+    ck_assert (pass_frame (&it, 0, box + 100, 65536));
+  ck_assert_uint_eq (irisd_unfinished_get_bytes (), 3 * (frame + box + 100));
+  irisd_unfinished_take (it.ours, 2, 200);
+  ck_assert_uint_eq (irisd_unfinished_get_bytes (), frame + box + 100);
+  /* A ping is never taken; it is forgiven when the gateway has taken all there is. */
+  irisd_unfinished_take (it.ours, 1, 100);
+  ck_assert (pass_frame (&it, 0, box + 8, 65536));
+  ck_assert_uint_gt (irisd_unfinished_get_bytes (), 0);
+  irisd_unfinished_settle (it.ours);
+  ck_assert_uint_eq (irisd_unfinished_get_bytes (), 0);
+  /* More than it has come with is not returned, and nothing of connections without CURVE. */
+  irisd_unfinished_take (it.ours, 5, 100000);
+  Connection plain = come_in ();
+  ck_assert (pass_frame (&plain, MORE, 10, 65536));
+  irisd_unfinished_take (plain.ours, 1, 10);
+  irisd_unfinished_settle (plain.ours);
+  ck_assert_uint_eq (irisd_unfinished_get_bytes (), frame + 10);
+  leave (&plain);
+  leave (&it);
+  ck_assert_uint_eq (irisd_unfinished_get_bytes (), 0);
+}
+
+TEST (with_curve_a_message_without_end_ends_its_connection)
+{
+  Connection it = come_in_with_curve ();
+  guint n = 0;
+  while (n < 100000 && pass_frame (&it, 0, 1000, 65536))
+    n++;
+  ck_assert_uint_lt (n, 100000);
+  leave (&it);
+  ck_assert_uint_eq (irisd_unfinished_get_bytes (), 0);
+}
+
+/* Before it has shown a key a stranger costs some kilobytes. */
+TEST (a_handshake_has_small_commands)
+{
+  static const guint8 greeting[64] = { 0xff, [9] = 0x7f, 3, 0, 'C', 'U', 'R', 'V', 'E' };
+  static const guint8 flags[] = { COMMAND, 0, MORE };
+  for (guint i = 0; i < G_N_ELEMENTS (flags); i++)
+    for (guint before = 0; before < 2; before++)
+      {
+        Connection it = connect_to (path, listener);
+        ck_assert (pass (&it, greeting, sizeof greeting, 64));
+        if (before > 0)
+          ck_assert (pass_frame (&it, COMMAND, 200, 65536));
+        ck_assert (!pass_frame (&it, flags[i], IRISD_UNFINISHED_HANDSHAKE + 1, 65536));
+        leave (&it);
+      }
+  Connection later = come_in_with_curve ();
+  ck_assert (!pass_frame (&later, COMMAND, IRISD_UNFINISHED_HANDSHAKE + 1, 65536));
+  leave (&later);
+  ck_assert_uint_eq (irisd_unfinished_get_bytes (), 0);
+}
+
+/* Under pressure the connection ends whose last message was taken longest ago. */
+TEST (with_curve_the_connection_without_progress_ends_first)
+{
+  Connection stuck = come_in_with_curve (), busy = come_in_with_curve ();
+  ck_assert (pass_frame (&busy, 0, 60000, 65536));
+  for (guint i = 0; i < 5; i++)
+    ck_assert (pass_frame (&stuck, 0, 60000, 65536));
+  while (irisd_unfinished_get_bytes () + 60000 < MOST_TOTAL)
+    {
+      ck_assert (pass_frame (&busy, 0, 60000, 65536));
+      irisd_unfinished_take (busy.ours, 1, 10);
+    }
+  ck_assert (pass_frame (&busy, 0, 60000, 65536));
+  ck_assert_uint_lt (irisd_unfinished_get_bytes (), MOST_TOTAL);
+  char byte;
+  ck_assert_int_eq (recv (stuck.theirs, &byte, 1, 0), 0);
+  ck_assert_int_eq (recv (busy.theirs, &byte, 1, MSG_DONTWAIT), -1);
+  ck_assert_int_eq (recv (stuck.ours, &byte, 1, 0), 0);
+  leave (&stuck);
+  leave (&busy);
+}
+
 #define N_OLD 32
 
 TEST (of_too_many_the_oldest_ends)

@@ -525,7 +525,7 @@ LOOP_TEST (a_file_of_another_make_is_refused, 0, 2)
   {
     const char *sql;
     const char *words;
-  } cases[] = { { "PRAGMA user_version=3", "another release" },
+  } cases[] = { { "PRAGMA user_version=4", "another release" },
                 { "PRAGMA application_id=7", "not a journal" } };
   g_autoptr (GError) error = NULL;
   irisd_store_close (open_store ());

@@ -1,0 +1,689 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The schedules of irisd: all of them, and the runs that they make.
+ *
+ * All wait in one heap, and one timer of the kernel is set to the first of them. So schedules cost
+ * nothing while none is due, and the kernel tells when the clock was set (TFD_TIMER_CANCEL_ON_SET).
+ *
+ * A run is a durable item without a connection. What the schedule remembers of it is written in the
+ * transaction of the item: after a crash either both are there or neither, so no run is lost and
+ * none comes twice. Its key, of the schedule's name and the time at which it was due, holds against
+ * a clock that is set back.
+ *
+ * A run that irisd has no room for is tried again; the schedule stays due meanwhile.
+ */
+#include "daemon/items/schedule/irisd-schedules.h"
+
+#include "daemon/base/irisd-log.h"
+#include "daemon/exec/worker/irisd-worker-processes.h"
+#include "daemon/items/irisd-persistent.h"
+#include "daemon/items/irisd-placement.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+/* Between two attempts to begin a run that irisd has no room for. */
+#define RETRY_MS 2000
+
+/* The record of a schedule's state has its id and this behind it. */
+#define STATE_SUFFIX "\0state"
+
+struct _IrisdSchedules
+{
+  IrisdItems *items;
+  GTree *all;         /* IrisdRecurring by id */
+  GHashTable *by_run; /* guint64 *: the item of a run that has not ended -> IrisdRecurring */
+  IrisdTimers timers;
+  int fd;
+  gint64 armed_us; /* for when the timer is set; G_MAXINT64: it is not */
+};
+
+static int
+compare_ids (gconstpointer a, gconstpointer b, gpointer user_data)
+{
+  return g_bytes_compare (a, b);
+}
+
+IrisdSchedules *
+irisd_schedules_new (IrisdItems *items, GError **error)
+{
+  IrisdSchedules *self = g_new0 (IrisdSchedules, 1);
+  self->items = items;
+  self->all = g_tree_new_full (compare_ids, NULL, NULL, (GDestroyNotify) irisd_recurring_free);
+  self->by_run = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+  irisd_timers_init (&self->timers);
+  self->armed_us = G_MAXINT64;
+  self->fd = timerfd_create (CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+  if (self->fd >= 0)
+    return self;
+  g_set_error (error, G_FILE_ERROR, g_file_error_from_errno (errno),
+               "cannot make a timer for schedules: %s", g_strerror (errno));
+  irisd_schedules_free (self);
+  return NULL;
+}
+
+static gboolean
+drop_timer (gpointer key, gpointer value, gpointer user_data)
+{
+  IrisdSchedules *self = user_data;
+  irisd_timers_remove (&self->timers, &((IrisdRecurring *) value)->timer);
+  return FALSE;
+}
+
+void
+irisd_schedules_free (IrisdSchedules *self)
+{
+  if (self == NULL)
+    return;
+  g_tree_foreach (self->all, drop_timer, self);
+  irisd_timers_clear (&self->timers);
+  g_hash_table_unref (self->by_run);
+  g_tree_unref (self->all);
+  if (self->fd >= 0)
+    close (self->fd);
+  g_free (self);
+}
+
+/* Readable when a schedule is due, or the clock was set. */
+int
+irisd_schedules_get_fd (IrisdSchedules *self)
+{
+  return self->fd;
+}
+
+guint
+irisd_schedules_get_count (IrisdSchedules *self)
+{
+  return (guint) g_tree_nnodes (self->all);
+}
+
+/* --- times ------------------------------------------------------------------------------------ */
+
+/* Has @entry wait for its next run, or for no time. */
+static void
+set_timer (IrisdSchedules *self, IrisdRecurring *entry)
+{
+  irisd_timers_remove (&self->timers, &entry->timer);
+  guint64 begin_ms = irisd_recurring_get_begin (entry);
+  if (begin_ms == 0 || entry->suspended || entry->waiting || entry->pending != 0)
+    return;
+  irisd_timers_add (&self->timers, &entry->timer, IRISD_CLOCK_WALL, (gint64) begin_ms * 1000);
+}
+
+/* --- records ---------------------------------------------------------------------------------- */
+
+static GBytes *
+make_state_id (GBytes *id)
+{
+  GByteArray *bytes = g_byte_array_new ();
+  gsize size;
+  const guint8 *data = g_bytes_get_data (id, &size);
+  g_byte_array_append (bytes, data, (guint) size);
+  g_byte_array_append (bytes, (const guint8 *) STATE_SUFFIX, sizeof STATE_SUFFIX - 1);
+  return g_byte_array_free_to_bytes (bytes);
+}
+
+/* @body: (nullable): what is put; NULL: it is removed. */
+static IrisdRecordChange *
+make_change (GBytes *id, GBytes *body)
+{
+  IrisdNamedRecord record = { .kind = IRISD_RECORD_SCHEDULE };
+  record.name = g_bytes_get_data (id, &record.name_size);
+  if (body != NULL)
+    record.body = g_bytes_get_data (body, &record.body_size);
+  return irisd_record_change_new (&record, body == NULL);
+}
+
+static IrisdRecordChange *
+make_state_change (const IrisdRecurring *entry)
+{
+  g_autoptr (GBytes) id = make_state_id (entry->id);
+  g_autoptr (GBytes) body = irisd_recurring_pack_state (&entry->state);
+  return make_change (id, body);
+}
+
+/* @asked: (transfer full) (nullable): waits until it is written. */
+static void
+post_change (IrisdSchedules *self, IrisdRecordChange *change, IrisdBroadcast *asked)
+{
+  IrisdJournalRequest *request = irisd_journal_request_new (
+      IRISD_JOURNAL_REQUEST_RECORD, asked != NULL ? self->items->mailbox : NULL);
+  request->change = change;
+  request->broadcast = asked;
+  irisd_journal_post (self->items->core->journal, request);
+}
+
+/* --- the clock -------------------------------------------------------------------------------- */
+
+/* @asked: (transfer full) (nullable): waits until it is written. */
+static void
+post_definition (IrisdSchedules *self, const IrisdRecurring *entry, IrisdBroadcast *asked)
+{
+  g_autoptr (GBytes) body = irisd_recurring_pack (entry);
+  post_change (self, make_change (entry->id, body), asked);
+}
+
+/* Finds the next run of @entry. */
+static void
+aim (IrisdSchedules *self, IrisdRecurring *entry)
+{
+  const guint64 now_ms = irisd_unix_ms ();
+  if (irisd_recurring_aim (entry, now_ms))
+    {
+      irisd_recurring_count_anew (entry, now_ms);
+      post_change (self, make_state_change (entry), NULL);
+      post_definition (self, entry, NULL);
+    }
+  set_timer (self, entry);
+}
+
+static gboolean
+aim_each (gpointer key, gpointer value, gpointer user_data)
+{
+  aim (user_data, value);
+  return FALSE;
+}
+
+/* The kernel tells only once that the clock was set: by a read, or here. */
+static void
+arm (IrisdSchedules *self)
+{
+  for (;;)
+    {
+      gint64 first = irisd_timers_get_first (&self->timers, IRISD_CLOCK_WALL);
+      struct itimerspec when = { 0 };
+      if (first == self->armed_us)
+        return;
+      self->armed_us = first;
+      if (first != G_MAXINT64)
+        {
+          when.it_value.tv_sec = MAX (first, 1) / G_USEC_PER_SEC;
+          when.it_value.tv_nsec = MAX (first, 1) % G_USEC_PER_SEC * 1000;
+        }
+      if (timerfd_settime (self->fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &when, NULL) == 0
+          || errno != ECANCELED)
+        return;
+      g_tree_foreach (self->all, aim_each, self);
+    }
+}
+
+static gboolean
+is_state_id (const IrisdNamedRecord *record)
+{
+  gsize suffix = sizeof STATE_SUFFIX - 1;
+  return record->name_size > suffix
+         && memcmp (record->name + record->name_size - suffix, STATE_SUFFIX, suffix) == 0;
+}
+
+/* A state comes right behind its schedule. One without a schedule is left over from a removal that
+ * a crash has cut short. */
+void
+irisd_schedules_load (IrisdSchedules *self, const IrisdNamedRecord *record)
+{
+  g_autoptr (GError) error = NULL;
+  if (is_state_id (record))
+    {
+      g_autoptr (GBytes)
+          id = g_bytes_new (record->name, record->name_size - (sizeof STATE_SUFFIX - 1));
+      IrisdRecurring *entry = irisd_schedules_find (self, id);
+      if (entry != NULL)
+        irisd_recurring_load_state (entry, record);
+      return;
+    }
+  IrisdRecurring *entry = irisd_recurring_load (record, &error);
+  if (entry != NULL)
+    g_tree_replace (self->all, entry->id, entry);
+  else
+    irisd_log (IRISD_LOG_ERROR,
+               "a schedule of the journal cannot be used: %s; remove it and make it again",
+               error->message);
+}
+
+/* --- runs ------------------------------------------------------------------------------------- */
+
+static void
+watch_run (IrisdSchedules *self, IrisdRecurring *entry, guint64 item)
+{
+  g_hash_table_insert (self->by_run, g_memdup2 (&item, sizeof item), entry);
+}
+
+/* The journal tells when it has ended. */
+static void
+await_end (IrisdSchedules *self, IrisdRecurring *entry)
+{
+  IrisdJournalRequest *request = irisd_journal_request_new (IRISD_JOURNAL_REQUEST_FOLLOW,
+                                                            self->items->mailbox);
+  request->view = IRISD_VIEW_ALL;
+  request->item = entry->state.item;
+  request->wait_ms = IRISD_WAIT_FOREVER;
+  entry->running = TRUE;
+  watch_run (self, entry, entry->state.item);
+  irisd_journal_post (self->items->core->journal, request);
+}
+
+static gboolean
+start_entry (gpointer key, gpointer value, gpointer user_data)
+{
+  IrisdSchedules *self = user_data;
+  IrisdRecurring *entry = value;
+  aim (self, entry);
+  if (entry->state.item != 0 && entry->state.state == 0)
+    await_end (self, entry);
+  return FALSE;
+}
+
+/* All records are loaded. */
+void
+irisd_schedules_start (IrisdSchedules *self)
+{
+  g_tree_foreach (self->all, start_entry, self);
+  arm (self);
+  if (irisd_schedules_get_count (self) > 0)
+    irisd_log (IRISD_LOG_INFO, "the journal holds %u schedules", irisd_schedules_get_count (self));
+}
+
+static const IrisdService *
+find_service (IrisdSchedules *self, const IrisdRecurring *entry, const IrisWireMessage *item)
+{
+  IrisdCore *core = self->items->core;
+  const IrisdService *service = irisd_services_lookup (core->services, &item->service);
+  if (service != NULL)
+    return service;
+  g_autofree char *name = iris_wire_string_dup (&item->service);
+  irisd_worker_processes_expect (core->worker_processes,
+                                 irisd_items_get_space (self->items, entry->owner), name, FALSE);
+  return &irisd_service_worker_processes;
+}
+
+/* What its owner may do can have changed since the schedule was made. */
+static gboolean
+is_permitted (IrisdSchedules *self,
+              const IrisdRecurring *entry,
+              const IrisdService *service,
+              const IrisWireMessage *item,
+              GError **error)
+{
+  const IrisdConfig *settings = irisd_core_get_settings (self->items->core);
+  gboolean runs_program = service->reaches_out || iris_wire_message_has (item, IRIS_WIRE_KEY_HOOK);
+  if (entry->owner > G_MAXUINT32)
+    {
+      const IrisdKey *key = irisd_keys_find_owner (settings->keys, entry->owner);
+      g_autofree char *name = iris_wire_string_dup (&item->service);
+      if (key != NULL && irisd_key_may_use (key, name))
+        return TRUE;
+    }
+  else if (!runs_program
+           || irisd_access_allows (&settings->access, IRISD_ACCESS_COMMANDS, entry->owner))
+    return TRUE;
+  g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED,
+                       "its owner may not submit its item any more");
+  return FALSE;
+}
+
+static gboolean
+has_room (IrisdSchedules *self, gboolean for_workers, gsize size, GError **error)
+{
+  IrisdCore *core = self->items->core;
+  const IrisdLimits *limits = &irisd_core_get_settings (core)->limits;
+  IrisdJournal *journal = core->journal;
+  const char *why = NULL;
+  if (irisd_journal_get_health (journal) != IRISD_JOURNAL_READY)
+    why = irisd_journal_get_reason (journal);
+  else if (irisd_core_get_persistent_in_memory (core, for_workers) >= limits->total_items)
+    why = "the limit total-items is reached";
+  else if (irisd_core_get_bytes (core) + size > limits->total_bytes)
+    why = "the limit total-bytes is reached";
+  else if (irisd_journal_get_n_taken (journal) >= core->config->limits.persistent_items)
+    why = "the limit persistent-items is reached";
+  else if (!irisd_core_begin_item (core))
+    why = "irisd is ending";
+  if (why == NULL)
+    return TRUE;
+  g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BUSY, why);
+  return FALSE;
+}
+
+/* Gives a new run to the journal, with the state that the schedule has then. On success the state
+ * is changed, and irisd_schedules_take_run() is called. BUSY: it may be tried again. */
+static gboolean
+submit (IrisdSchedules *self, IrisdRecurring *entry, const char *key, GError **error)
+{
+  IrisdItems *items = self->items;
+  IrisdPeer *nowhere = irisd_items_get_journal_peer (items);
+  IrisWireMessage item;
+  gint home = IRIS_PLACE_ANY;
+  gboolean hinted = FALSE;
+  if (!irisd_recurring_read_item (entry, &item, error))
+    return FALSE;
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_CLASS, IRIS_WIRE_CLASS_DURABLE);
+  iris_wire_message_set_string (&item, IRIS_WIRE_KEY_KEY, key, -1);
+  iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
+  iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_QUIET, TRUE);
+  const IrisdService *service = find_service (self, entry, &item);
+  gboolean for_workers = service == &irisd_service_worker_processes;
+  if (!is_permitted (self, entry, service, &item, error)
+      || !irisd_placement_choose_home (items, nowhere, &item, &home, &hinted, error)
+      || !has_room (self, for_workers, item.body.size, error))
+    return FALSE;
+  IrisdJob *job = irisd_job_new (items->core, items->mailbox, nowhere, service, &item, NULL);
+  if (for_workers)
+    irisd_worker_processes_adopt (job, &item, hinted ? home : IRIS_PLACE_ANY);
+  irisd_job_set_home (job, home, hinted, item.strict);
+  job->owner = entry->owner;
+  irisd_job_set_number (job, irisd_core_new_item_id (items->core));
+  if (item.queue.len > 0)
+    job->queue = irisd_named_queues_join_stored (&items->core->queues, &item.queue);
+  irisd_items_settle_schedule (items, job, &item);
+  irisd_core_add_bytes (items->core, (gint64) job->charge);
+  entry->pending = entry->state.item = job->id;
+  entry->state.state = 0;
+  entry->state.last_ms = irisd_unix_ms ();
+  entry->state.n_runs++;
+  watch_run (self, entry, job->id);
+  irisd_persistent_keep_with (items, job, &item, make_state_change (entry));
+  return TRUE;
+}
+
+/* The last item, if there is one, is not followed any more. */
+static void
+leave_last (IrisdSchedules *self, IrisdRecurring *entry)
+{
+  if (entry->running)
+    g_hash_table_remove (self->by_run, &entry->state.item);
+}
+
+static void
+try_later (IrisdSchedules *self, IrisdRecurring *entry, const GError *error)
+{
+  static IrisdLogSite site;
+  irisd_log_each_minute (&site, IRISD_LOG_WARNING,
+                         "the schedule “%s” is due and cannot run yet: %s; it is tried again",
+                         entry->name, error->message);
+  irisd_timers_remove (&self->timers, &entry->timer);
+  irisd_timers_add (&self->timers, &entry->timer, IRISD_CLOCK_WALL,
+                    g_get_real_time () + (gint64) RETRY_MS * 1000);
+}
+
+static void
+skip (IrisdSchedules *self, IrisdRecurring *entry, guint64 now_ms)
+{
+  irisd_recurring_pass (entry, now_ms);
+  entry->state.n_skipped++;
+  post_change (self, make_state_change (entry), NULL);
+  set_timer (self, entry);
+}
+
+/* Begins the run that is due. */
+static void
+begin_run (IrisdSchedules *self, IrisdRecurring *entry, guint64 now_ms)
+{
+  g_autofree char *key = g_strdup_printf ("schedule/%s/%" G_GUINT64_FORMAT, entry->name,
+                                          entry->due_ms);
+  g_autoptr (GError) error = NULL;
+  const IrisdRecurringState before = entry->state;
+  const guint64 due_ms = entry->due_ms;
+  gboolean was_running = entry->running;
+  gboolean was_waiting = entry->waiting;
+  irisd_recurring_pass (entry, now_ms);
+  if (submit (self, entry, key, &error))
+    {
+      if (was_running)
+        g_hash_table_remove (self->by_run, &before.item);
+      entry->running = FALSE;
+      entry->before = before;
+      irisd_timers_remove (&self->timers, &entry->timer);
+      return;
+    }
+  entry->state = before;
+  entry->due_ms = due_ms;
+  entry->waiting = was_waiting;
+  if (g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BUSY))
+    {
+      try_later (self, entry, error);
+      return;
+    }
+  irisd_log (IRISD_LOG_ERROR, "a run of the schedule “%s” is left out: %s", entry->name,
+             error->message);
+  skip (self, entry, now_ms);
+}
+
+static void
+handle_due (IrisdSchedules *self, IrisdRecurring *entry, guint64 now_ms)
+{
+  switch (irisd_recurring_judge (entry, now_ms))
+    {
+    case IRISD_RECURRING_RUN:
+      begin_run (self, entry, now_ms);
+      break;
+    case IRISD_RECURRING_SKIP:
+      skip (self, entry, now_ms);
+      break;
+    case IRISD_RECURRING_WAIT:
+      entry->waiting = TRUE;
+      break;
+    }
+}
+
+/* The descriptor is readable: the time has come, or the clock was set. */
+void
+irisd_schedules_note_event (IrisdSchedules *self)
+{
+  guint64 n;
+  if (read (self->fd, &n, sizeof n) >= 0 || errno != ECANCELED)
+    return;
+  g_tree_foreach (self->all, aim_each, self);
+  self->armed_us = 0;
+  arm (self);
+}
+
+/* Begins what is due. For each turn of the gateway. */
+void
+irisd_schedules_run_due (IrisdSchedules *self)
+{
+  if (self->armed_us == G_MAXINT64 || self->armed_us > g_get_real_time ()
+      || irisd_items_get_phase (self->items) != IRISD_PHASE_SERVING)
+    return;
+  IrisdTimes now = irisd_times_now ();
+  for (IrisdTimer *timer; (timer = irisd_timers_pop_due (&self->timers, &now)) != NULL;)
+    handle_due (self, irisd_recurring_from_timer (timer),
+                (guint64) now.us[IRISD_CLOCK_WALL] / 1000);
+  arm (self);
+}
+
+/* Begins a run beside those of the calendar. */
+gboolean
+irisd_schedules_run_now (IrisdSchedules *self, IrisdRecurring *entry, GError **error)
+{
+  g_autofree char *key = g_strdup_printf ("schedule/%s/now-%" G_GINT64_FORMAT, entry->name,
+                                          g_get_real_time ());
+  const IrisdRecurringState before = entry->state;
+  gboolean was_running = entry->running;
+  if (entry->pending != 0)
+    return TRUE; /* one begins just now */
+  if (!submit (self, entry, key, error))
+    return FALSE;
+  if (was_running)
+    g_hash_table_remove (self->by_run, &before.item);
+  entry->running = FALSE;
+  entry->before = before;
+  irisd_timers_remove (&self->timers, &entry->timer);
+  return TRUE;
+}
+
+/* --- answers ---------------------------------------------------------------------------------- */
+
+/* @request is KEEP of a run, with the journal's answer. */
+void
+irisd_schedules_take_run (IrisdSchedules *self, IrisdJournalRequest *request)
+{
+  const guint64 item = request->job->id;
+  IrisdRecurring *entry = g_hash_table_lookup (self->by_run, &item);
+  g_hash_table_remove (self->by_run, &item);
+  if (entry == NULL || entry->pending != item)
+    return; /* it was removed or replaced meanwhile */
+  entry->pending = 0;
+  if (request->error != NULL)
+    {
+      entry->state = entry->before;
+      aim (self, entry);
+      if (entry->state.item != 0 && entry->state.state == 0)
+        await_end (self, entry);
+      try_later (self, entry, request->error);
+    }
+  else
+    {
+      if (request->duplicate) /* the clock was set back; that run was before */
+        {
+          entry->state.item = request->item;
+          entry->state.n_runs = entry->before.n_runs;
+          entry->state.last_ms = entry->before.last_ms;
+        }
+      await_end (self, entry);
+      set_timer (self, entry);
+    }
+  arm (self);
+}
+
+/* @request is FOLLOW of a run, with the journal's answer: it has ended, or is not there any more.
+ */
+void
+irisd_schedules_take_end (IrisdSchedules *self, IrisdJournalRequest *request)
+{
+  IrisdRecurring *entry = g_hash_table_lookup (self->by_run, &request->item);
+  g_hash_table_remove (self->by_run, &request->item);
+  if (entry == NULL || !entry->running || entry->state.item != request->item)
+    return;
+  entry->running = FALSE;
+  entry->state.state = request->error == NULL ? request->state : IRIS_WIRE_STATE_DONE;
+  if (irisd_items_get_phase (self->items) != IRISD_PHASE_SERVING)
+    return;
+  post_change (self, make_state_change (entry), NULL);
+  if (entry->waiting && !entry->suspended)
+    begin_run (self, entry, irisd_unix_ms ());
+  arm (self);
+}
+
+/* --- changes ---------------------------------------------------------------------------------- */
+
+IrisdRecurring *
+irisd_schedules_find (IrisdSchedules *self, GBytes *id)
+{
+  return g_tree_lookup (self->all, id);
+}
+
+typedef struct
+{
+  const char *name;
+  IrisdRecurring *found;
+  gboolean several;
+} Search;
+
+static gboolean
+compare_name (gpointer key, gpointer value, gpointer user_data)
+{
+  Search *search = user_data;
+  IrisdRecurring *entry = value;
+  if (strcmp (entry->name, search->name) != 0)
+    return FALSE;
+  search->several = search->found != NULL;
+  search->found = entry;
+  return search->several;
+}
+
+/* Returns the schedule of that name, whosever it is; NULL if there is none, or several. */
+IrisdRecurring *
+irisd_schedules_find_foreign (IrisdSchedules *self, const char *name, gboolean *several)
+{
+  Search search = { .name = name };
+  g_tree_foreach (self->all, compare_name, &search);
+  *several = search.several;
+  return search.several ? NULL : search.found;
+}
+
+/* Takes it out of everything but the tree. */
+static void
+detach (IrisdSchedules *self, IrisdRecurring *entry)
+{
+  irisd_timers_remove (&self->timers, &entry->timer);
+  leave_last (self, entry);
+  if (entry->pending != 0)
+    g_hash_table_remove (self->by_run, &entry->pending);
+}
+
+/* What a changed schedule goes on with. */
+static void
+inherit (IrisdSchedules *self, IrisdRecurring *entry, IrisdRecurring *old)
+{
+  const guint64 now_ms = irisd_unix_ms ();
+  gboolean resumed = old->suspended && !entry->suspended;
+  gboolean same_times = entry->made_ms == old->made_ms;
+  const guint64 handled_ms = entry->state.handled_ms;
+  gboolean running = old->running;
+  detach (self, old);
+  entry->state = old->state;
+  entry->state.made_ms = entry->made_ms;
+  if (!same_times)
+    entry->state.handled_ms = handled_ms;
+  else if (resumed)
+    entry->state.handled_ms = MAX (now_ms, old->state.handled_ms);
+  if (old->pending != 0)
+    {
+      entry->pending = old->pending;
+      entry->before = old->before;
+      entry->before.made_ms = entry->made_ms;
+      watch_run (self, entry, entry->pending);
+    }
+  if (running)
+    {
+      entry->running = TRUE;
+      watch_run (self, entry, entry->state.item);
+    }
+}
+
+/* Takes @entry, new or in place of the one with its id. */
+void
+irisd_schedules_put (IrisdSchedules *self, IrisdRecurring *entry, IrisdBroadcast *asked)
+{
+  IrisdRecurring *old = irisd_schedules_find (self, entry->id);
+  if (old != NULL)
+    inherit (self, entry, old);
+  g_tree_replace (self->all, entry->id, entry);
+  aim (self, entry);
+  if (old != NULL)
+    post_change (self, make_state_change (entry), NULL);
+  post_definition (self, entry, asked);
+  arm (self);
+}
+
+void
+irisd_schedules_remove (IrisdSchedules *self, IrisdRecurring *entry, IrisdBroadcast *asked)
+{
+  g_autoptr (GBytes) id = g_bytes_ref (entry->id);
+  g_autoptr (GBytes) state_id = make_state_id (id);
+  detach (self, entry);
+  g_tree_remove (self->all, id);
+  post_change (self, make_change (state_id, NULL), NULL);
+  post_change (self, make_change (id, NULL), asked);
+  arm (self);
+}
+
+/* The schedule that was made at @made_ms could not be written, so there is none. */
+void
+irisd_schedules_forget (IrisdSchedules *self, GBytes *id, guint64 made_ms)
+{
+  IrisdRecurring *entry = irisd_schedules_find (self, id);
+  if (entry == NULL || entry->made_ms != made_ms)
+    return;
+  detach (self, entry);
+  g_tree_remove (self->all, id);
+  arm (self);
+}
+
+/* Returns the first one behind @behind (nullable), or NULL. */
+GTreeNode *
+irisd_schedules_first (IrisdSchedules *self, GBytes *behind)
+{
+  return behind != NULL ? g_tree_upper_bound (self->all, behind) : g_tree_node_first (self->all);
+}
