@@ -169,8 +169,21 @@ class StoppedThread:
 
     def __init__(self, pid, name):
         self.libc = ctypes.CDLL(None, use_errno=True)
-        self.tid = next(int(task.name) for task in pathlib.Path("/proc/%d/task" % pid).iterdir()
-                        if (task / "comm").read_text(encoding="utf-8").strip() == name)
+        self.tid = None
+        while self.tid is None:
+            self.tid = self.find(pathlib.Path("/proc/%d/task" % pid), name)
+
+    @staticmethod
+    def find(tasks, name):
+        """None while the thread has no name yet: it sets its name itself, perhaps after the process has said that it is ready."""
+        for task in tasks.iterdir():
+            try:
+                if (task / "comm").read_text(encoding="utf-8").strip() == name:
+                    return int(task.name)
+            except OSError:
+                # This thread has ended since; if the whole process has, iterdir() tells.
+                continue
+        return None
 
     def call(self, request):
         if self.libc.ptrace(request, self.tid, None, None) != 0:
