@@ -336,7 +336,11 @@ g_thread_pool_free (GThreadPool *pool, gboolean immediate, gboolean wait)
 
 /* --- reference counts --- */
 
-/* What any thread did before dropping a reference happens before the last one frees. */
+/*
+ * What any thread did before dropping a reference happens before the last one frees. A count that
+ * is hidden leaves a gap: a thread that drops its reference between the acquire and the call of the
+ * last one is missed. What iris frees itself when a count has gone takes its edge there, below.
+ */
 #define UNREF(name, Type)       \
   void name (Type object)       \
   {                             \
@@ -356,7 +360,70 @@ UNREF (g_main_context_unref, GMainContext *)
 UNREF (g_source_unref, GSource *)
 UNREF (g_variant_unref, GVariant *)
 UNREF (g_key_file_unref, GKeyFile *)
-UNREF (g_atomic_rc_box_release, gpointer)
+
+/* Bytes are what threads share, and they free by a function of iris: there each drop has been. */
+typedef struct
+{
+  GBytes *bytes;
+  GDestroyNotify free_func;
+  gpointer data;
+} BytesCall;
+
+static void
+bytes_call (gpointer data)
+{
+  BytesCall *call = data;
+
+  iris_tsan_acquire (call);
+  iris_tsan_acquire (call->bytes);
+  call->free_func (call->data);
+  free (call);
+}
+
+GBytes *
+g_bytes_new_with_free_func (gconstpointer bytes,
+                            gsize size,
+                            GDestroyNotify free_func,
+                            gpointer data)
+{
+  BytesCall *call;
+
+  if (free_func == NULL)
+    return NEXT (g_bytes_new_with_free_func) (bytes, size, free_func, data);
+  call = malloc (sizeof *call);
+  call->free_func = free_func;
+  call->data = data;
+  call->bytes = NEXT (g_bytes_new_with_free_func) (bytes, size, bytes_call, call);
+  iris_tsan_release (call);
+  return call->bytes;
+}
+
+/* The function that the present release of a box ends with, for the time until it is called. */
+static _Thread_local GDestroyNotify box_clear;
+
+static void
+box_call (gpointer box)
+{
+  GDestroyNotify clear = box_clear;
+
+  iris_tsan_acquire (box);
+  if (clear)
+    clear (box);
+}
+
+void
+g_atomic_rc_box_release_full (gpointer box, GDestroyNotify clear)
+{
+  iris_tsan_release (box);
+  box_clear = clear;
+  NEXT (g_atomic_rc_box_release_full) (box, box_call);
+}
+
+void
+g_atomic_rc_box_release (gpointer box)
+{
+  g_atomic_rc_box_release_full (box, NULL);
+}
 
 /*
  * An object's count can be seen, so its edge can stand where it is: what others did is acquired
@@ -384,9 +451,13 @@ g_object_unref (gpointer object)
 gboolean
 g_atomic_ref_count_dec (gatomicrefcount *count)
 {
+  gboolean last;
+
   iris_tsan_release (count);
-  iris_tsan_acquire (count);
-  return NEXT (g_atomic_ref_count_dec) (count);
+  last = NEXT (g_atomic_ref_count_dec) (count);
+  if (last)
+    iris_tsan_acquire (count);
+  return last;
 }
 
 void
