@@ -158,8 +158,9 @@ TEST (a_damaged_journal_is_mended_and_its_old_files_are_kept)
   gsize before_size = 0, kept_size = 0;
   GStatBuf st;
   ck_assert_int_eq (g_stat (path, &st), 0);
-  /* A page in the middle. */
-  overwrite (path, st.st_size / 2 / 4096 * 4096, 4096);
+  /* The second half: a single page may be a free one, which nothing is lost with. */
+  off_t half = st.st_size / 4096 / 2 * 4096;
+  overwrite (path, half, (gsize) (st.st_size - half));
   ck_assert (g_file_get_contents (path, &before, &before_size, NULL));
   g_autofree char *damaged = check (home->journal, FALSE, 1);
   ck_assert_ptr_nonnull (strstr (damaged, "the journal is damaged"));
