@@ -87,6 +87,28 @@ iris_client_number_done (IrisClientCall *call, const IrisWireMessage *answer, co
                                                              : answer->count);
 }
 
+static gboolean
+is_about_items (const IrisClientCall *call)
+{
+  switch (call->type)
+    {
+    case IRIS_WIRE_CANCEL:
+      return call->item != 0;
+    case IRIS_WIRE_FETCH:
+    case IRIS_WIRE_SHOW:
+    case IRIS_WIRE_LIST:
+    case IRIS_WIRE_KICK:
+    case IRIS_WIRE_BURY:
+    case IRIS_WIRE_SUSPEND:
+    case IRIS_WIRE_RESUME:
+    case IRIS_WIRE_EDIT:
+    case IRIS_WIRE_AGAIN:
+      return TRUE;
+    default:
+      return FALSE;
+    }
+}
+
 static IrisClientCall *
 begin_call (IrisClient *self,
             const IrisClientCall *what,
@@ -99,7 +121,29 @@ begin_call (IrisClient *self,
 
   g_task_set_source_tag (task, tag);
   g_task_set_check_cancellable (task, FALSE);
-  return iris_client_call_new (what, self->settings.next_serial++, task);
+  IrisClientCall *call = iris_client_call_new (what, self->settings.next_serial++, task);
+  if (self->asked_node != NULL && is_about_items (call))
+    call->node = g_strdup (self->asked_node);
+  return call;
+}
+
+/**
+ * iris_client_set_asked_node:
+ * @node: (nullable): the name of a node of irisd's cluster, or %NULL for irisd itself
+ *
+ * From now on calls that ask about items by their numbers, list, or change them are about the items
+ * of that node: fetch, show, list, kick, bury, cancel, suspend, resume, edit and submit again.
+ * Others stay about irisd itself. To fetch an end from another node deletes nothing there.
+ *
+ * Those calls fail with %IRIS_CLIENT_ERROR_NODE_AWAY if that node does not answer.
+ */
+void
+iris_client_set_asked_node (IrisClient *self, const char *node)
+{
+  g_return_if_fail (IRIS_IS_CLIENT (self));
+
+  g_free (self->asked_node);
+  self->asked_node = g_strdup (node);
 }
 
 void

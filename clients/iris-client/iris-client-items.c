@@ -152,6 +152,7 @@ ask_for_page (IrisClient *self, GTask *task, IrisClientQuery *query)
 {
   IrisClientCall what = { .type = IRIS_WIRE_LIST,
                           .done = list_done,
+                          .node = g_strdup (self->asked_node),
                           .query = iris_client_query_ref (query) };
 
   query->asked = TRUE;

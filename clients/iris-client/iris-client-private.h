@@ -19,6 +19,7 @@ struct _IrisClient
   GObject parent_instance;
 
   char *address;          /* as given: an endpoint or a directory, or NULL */
+  char *asked_node;       /* NULL: irisd itself */
   char *endpoint;         /* the front door, or NULL if the rule gave none */
   GError *endpoint_error; /* why not */
   IrisClientSettings settings;

@@ -241,7 +241,8 @@ iris_client_route (IrisClient *self, IrisClientCall *call)
     iris_client_call_finish (call, NULL, NULL);
   else if (call->session != NULL && !self->front->resumes)
     iris_client_fail_forgotten (self, call);
-  else if (request == NULL || (request->place < 0 && request->place_name == NULL))
+  else if (request == NULL || (request->place < 0 && request->place_name == NULL)
+           || iris_request_is_for_others (request))
     iris_client_channel_push (self->front, call);
   else if ((place = iris_client_place_of (self, call, &error)) != NULL)
     {
@@ -405,6 +406,7 @@ iris_client_finalize (GObject *object)
   IrisClient *self = IRIS_CLIENT (object);
 
   g_free (self->address);
+  g_free (self->asked_node);
   g_free (self->endpoint);
   g_clear_error (&self->endpoint_error);
   g_hash_table_unref (self->channels);

@@ -43,6 +43,8 @@ GPtrArray *iris_client_get_places (IrisClient *self);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 const char *iris_client_get_busy_reason (IrisClient *self);
 IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_set_asked_node (IrisClient *self, const char *node);
+IRIS_CLIENT_AVAILABLE_IN_ALL
 guint iris_client_withdraw_unsent (IrisClient *self);
 
 IRIS_CLIENT_AVAILABLE_IN_ALL
@@ -174,6 +176,48 @@ void iris_client_get_queues_async (IrisClient *self,
                                    gpointer user_data);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 GVariant *iris_client_get_queues_finish (IrisClient *self, GAsyncResult *result, GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_get_nodes_async (IrisClient *self,
+                                  GCancellable *cancellable,
+                                  GAsyncReadyCallback callback,
+                                  gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+GVariant *iris_client_get_nodes_finish (IrisClient *self, GAsyncResult *result, GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_drain_node_async (IrisClient *self,
+                                   const char *node,
+                                   gboolean drained,
+                                   GCancellable *cancellable,
+                                   GAsyncReadyCallback callback,
+                                   gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+gboolean iris_client_drain_node_finish (IrisClient *self,
+                                        GAsyncResult *result,
+                                        gboolean *changed,
+                                        GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_remove_node_async (IrisClient *self,
+                                    const char *node,
+                                    GCancellable *cancellable,
+                                    GAsyncReadyCallback callback,
+                                    gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+gboolean iris_client_remove_node_finish (IrisClient *self,
+                                         GAsyncResult *result,
+                                         gboolean *changed,
+                                         GError **error);
+
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_client_check_cluster_async (IrisClient *self,
+                                      gboolean make,
+                                      GCancellable *cancellable,
+                                      GAsyncReadyCallback callback,
+                                      gpointer user_data);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+char *iris_client_check_cluster_finish (IrisClient *self, GAsyncResult *result, GError **error);
 
 IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_client_get_keys_async (IrisClient *self,

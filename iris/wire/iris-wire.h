@@ -20,6 +20,7 @@
 #include <iris/wire/body/iris-wire-batch.h>
 #include <iris/wire/body/iris-wire-client-keys.h>
 #include <iris/wire/body/iris-wire-map.h>
+#include <iris/wire/body/iris-wire-nodes.h>
 #include <iris/wire/body/iris-wire-persistent-list.h>
 #include <iris/wire/body/iris-wire-spans.h>
 #include <iris/wire/body/iris-wire-statistics.h>

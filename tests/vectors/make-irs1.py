@@ -26,7 +26,7 @@ KEYS = {
     54: "queue", 55: "queue-limit", 56: "schedule", 57: "zone", 58: "jitter-ms", 59: "missed", 66: "overlap",
     67: "offset", 68: "keep-output", 69: "output-policy", 78: "hook", 104: "traceparent", 105: "tracestate",
     106: "sections", 107: "key-name", 108: "session", 109: "calendar", 116: "remove", 117: "suspended",
-    118: "every-ms",
+    118: "every-ms", 31: "node", 32: "any-node", 33: "for-owner", 34: "header", 35: "cluster-item", 36: "type",
 }
 BYTES_KEYS = (15, 61, 91, 108, 112, 121)
 TYPES = {
@@ -42,7 +42,9 @@ TYPES = {
     "STATISTICS": 0x12, "TRACE": 0x13, "SPANS": 0x14, "RELOAD": 0x15, "KEYS": 0x16, "SUSPEND": 0x18, "RESUME": 0x19,
     "EDIT": 0x1A, "AGAIN": 0x1B, "SCHEDULE": 0x1C, "SCHEDULES": 0x1D, "QUEUE": 0x1E, "QUEUES": 0x1F, "FOLLOW": 0x28,
     "BACKUP": 0x29, "STATISTICS_REPLY": 0x97, "TRACE_REPLY": 0x98, "SPANS_REPLY": 0x99, "KEYS_REPLY": 0x9A,
-    "GOING": 0x9B, "SCHEDULES_REPLY": 0x9C, "QUEUES_REPLY": 0x9D, "FOLLOWED": 0x9E,
+    "ASK": 0xA3, "ANSWER": 0x2A,
+    "GOING": 0x9B, "SCHEDULES_REPLY": 0x9C, "QUEUES_REPLY": 0x9D, "FOLLOWED": 0x9E, "NODES": 0x2B, "NODE": 0x2C,
+    "CLUSTER_CHECK": 0x2D, "CLUSTER_INIT": 0x2E, "NODES_REPLY": 0x9F,
 }
 
 
@@ -106,7 +108,7 @@ def show(value):
 
 
 def text_of(kind, ident, header, body):
-    shown = {k: v.hex() if k == 51 else show(v) for k, v in sorted(header.items()) if k in KEYS}
+    shown = {k: v.hex() if k in (51, 35) else v[:64].hex() + ("..." if len(v) > 64 else "") if k == 34 else show(v) for k, v in sorted(header.items()) if k in KEYS}
     fields = ", ".join("%s: %s" % (KEYS[k], v) for k, v in shown.items())
     return "%s %s {%s} %d bytes" % (kind, ident.hex(), fields, len(body))
 
@@ -253,6 +255,21 @@ valid("submit-command-directory", "a directory that is not UTF-8; no credit to b
       {10: "command", 14: ["pwd"], 90: 0, 91: b"/tmp/caf\xe9", 94: 0})
 valid("more", "lets an item send more output", "MORE", {51: ident(2), 99: 131072}, number=5)
 
+valid("hello-bridge", "joins irisd to a cluster", "HELLO", {1: 1, 2: 1, 3: 1 << 10})
+valid("submit-node", "an item for another node, and for nothing else", "SUBMIT", {10: "echo", 12: True, 31: "node-b"}, b"hello")
+valid("submit-any-node", "an item for the node that takes it first", "SUBMIT", {10: "echo", 32: True})
+valid("submit-node-place", "a place of another node", "SUBMIT", {10: "echo", 110: "node-b/l2:1"})
+valid("submit-guest", "an item of another node, for its owner", "SUBMIT",
+      {10: "echo", 33: 2**33 + 7, 35: bytes(range(16)), 107: "laptop"}, b"hello")
+valid("list-node", "the items of another node", "LIST", {31: "node-b"})
+valid("cancel-node", "an item of another node, on behalf of its owner", "CANCEL", {31: "node-b", 33: 1000, 63: 7})
+valid("answer", "an answer of another node", "ANSWER", {34: pack({50: 1}), 36: 0x8E}, number=7)
+valid("done-away", "a command that ran on another node", "DONE",
+      {20: 0, 24: 1000, 26: 0, 28: 3, 31: "node-b", 79: 2}, b"one", number=2)
+valid("fail-later", "an item that the cluster takes later", "FAIL", {42: "the stream is full", 46: 500, 85: True}, number=2)
+valid("report-node", "the node that has the item", "REPORT", {31: "node-b"}, number=2)
+valid("report-output", "output of a command that runs on another node", "REPORT", {98: 2}, b"one\n", number=2)
+
 # What irisd sends.
 valid("welcome", "grants credits", "WELCOME",
       {1: 1, 2: 1, 3: 0, 4: "irisd 0.1.0", 5: 1024, 6: 67108864, 7: 16777216, 8: -1, 9: 1024})
@@ -284,11 +301,11 @@ valid("changed", "ten items were kicked", "CHANGED", {50: 10})
 KEPT = [
     {0: 7, 1: 1, 2: 1, 3: "echo", 4: "", 5: 5, 6: 0, 7: 1767225600000, 8: 0, 9: 0, 10: 0, 11: "",
      20: 0, 21: 1767229200000, 22: 0, 23: 1, 24: 0, 25: ["--upper", "a b"],
-     26: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", 31: ""},
+     26: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", 31: "", 32: "node-b"},
     {0: 9, 1: 5, 2: 2, 3: "command", 4: "order-7", 5: 0, 6: 1, 7: 1767225600000, 8: 1767225601000, 9: 1767312001000,
-     10: 0, 11: "", 20: 1000, 21: 0, 22: 1767225600500, 23: 0, 24: 0, 25: [], 26: "", 31: ""},
+     10: 0, 11: "", 20: 1000, 21: 0, 22: 1767225600500, 23: 0, 24: 0, 25: [], 26: "", 31: "", 32: ""},
     {0: 12, 1: 8, 2: 2, 3: "sha256", 4: "", 5: 0, 6: 3, 7: 1767225600000, 8: 0, 9: 0, 10: 12,
-     11: "/srv/x: no such file", 20: 2**33 + 7, 21: 0, 22: 0, 23: 4294967295, 24: 2, 25: [], 26: "", 31: "laptop"},
+     11: "/srv/x: no such file", 20: 2**33 + 7, 21: 0, 22: 0, 23: 4294967295, 24: 2, 25: [], 26: "", 31: "laptop", 32: ""},
 ]
 valid("list-reply", "three items, one of them buried", "LIST_REPLY", {}, pack(KEPT), value=plain(KEPT))
 valid("list-reply-more", "as many, and more may come behind number 9", "LIST_REPLY", {63: 9}, pack(KEPT), value=plain(KEPT))
@@ -299,6 +316,11 @@ valid("show-reply-payload", "an item as it was submitted", "SHOW_REPLY", {102: T
       items=[text_of("SUBMIT", ident(0), {10: "sha256", 15: "/srv/x", 60: 2, 100: True}, b"")])
 valid("error-buried", "who waited for an item that was buried", "ERROR",
       {40: 29, 41: "buried", 42: "item 12 is buried: /srv/x: no such file", 43: True, 63: 12, 79: 3}, number=2)
+valid("lease-away", "an item for other nodes: its SUBMIT, and what that does not say", "LEASE",
+      {10: "@cluster", 33: 1000, 34: pack({10: "echo", 31: "node-b"}), 35: bytes(range(16)), 63: 7, 75: 2, 84: 60000, 86: 1,
+       88: 1500}, b"hello", number=2)
+valid("ask", "a request about another node", "ASK", {31: "node-b", 33: 1000, 34: pack({63: 7}), 36: 0x0D}, number=7)
+valid("result-away", "of an item that ran on another node", "RESULT", {20: 0, 31: "node-b"}, b"hello", number=2)
 valid("result-kept", "of an item that is kept", "RESULT", {19: 0, 20: 0, 63: 7}, b"hello", number=2)
 valid("error-kept", "a persistent item that was cancelled", "ERROR",
       {40: 10, 41: "cancelled", 42: "the item was cancelled before it ran", 43: True, 63: 9}, number=2)
@@ -387,6 +409,11 @@ valid("follow", "the output of an item, from the beginning", "FOLLOW", {63: 7, 6
 valid("output-offset", "a part of kept output", "OUTPUT", {67: 4096, 98: 1}, b"line\n")
 valid("followed", "that was all of it", "FOLLOWED", {52: 3, 63: 7, 67: 4101})
 valid("backup", "the journal, copied", "BACKUP", {15: "/var/backups/iris.db"})
+valid("nodes", "asks for the nodes of the cluster", "NODES", {})
+valid("node-drain", "a node takes no more items", "NODE", {31: "n2", 103: True})
+valid("node-remove", "a node does not come back", "NODE", {31: "n2", 116: True})
+valid("cluster-check", "has the streams looked at", "CLUSTER_CHECK", {})
+valid("cluster-init", "has the streams made", "CLUSTER_INIT", {})
 valid("going", "irisd ends, and another one takes its place", "GOING", {42: "irisd is restarted", 46: 500})
 valid("hello-session", "a client that goes on with its session", "HELLO", {1: 1, 2: 1, 3: 4, 108: "0123456789abcdef"})
 valid("submit-again", "an item of a session that was perhaps sent before", "SUBMIT", {10: "echo", 60: 2, 108: "0123456789abcdef"}, b"x")
@@ -404,8 +431,9 @@ LIMIT_ROW = {0: "name", 1: 1001, 2: True, 3: 1003, 4: 1004, 5: [LIMITUSER_ROW]}
 JOURNAL_ROW = {0: "state", 1: "reason", 2: 1002, 3: 1003, 4: 1004, 5: 1005, 6: [0, 2**40], 7: 1007, 8: 1008, 9: 1009,
     10: 1010, 11: 1011, 12: 1012}
 PROCESS_ROW = {0: "name", 1: ["resize"], 2: [10, 20], 3: 4, 4: 5, 5: 1005, 6: 1006, 7: 1007, 8: 1008}
+CLUSTER_ROW = {0: "n1", 1: 2, 2: 1002, 3: "", 4: "it survives", 5: True, 6: False, 7: 3, 8: 1, 9: 1, 10: 1010, 11: 1011, 12: 1}
 STATISTICS = {0: 1, 1: [DAEMON_ROW], 2: [PLACE_ROW], 3: [STEAL_ROW], 4: [SERVICE_ROW], 5: [LIMIT_ROW], 6:
-    [JOURNAL_ROW], 7: [PROCESS_ROW]}
+    [JOURNAL_ROW], 7: [PROCESS_ROW], 8: [CLUSTER_ROW]}
 valid("statistics-reply", "all sections", "STATISTICS_REPLY", {}, pack(STATISTICS), value=plain(STATISTICS))
 SPANS = [{0: 100, 1: "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01", 2: "b7ad6b7169203331", 3: "a=b", 4: "command", 5: 7, 6: 2,
           7: 10**18, 8: 10**18 + 5, 9: 10**18 + 9, 10: 1, 11: 3, 12: 2, 13: 127, 14: "it failed"}]
@@ -424,6 +452,13 @@ valid("schedules-reply-one", "one, and there are more", "SCHEDULES_REPLY", {61: 
 valid("queues-reply", "no queues", "QUEUES_REPLY", {}, pack([]), value=[])
 QUEUES = [{0: "builds", 1: 1, 2: 5, 3: True, 4: 0, 5: 12}, {0: "films", 1: 2, 2: 3, 3: False, 4: 2, 5: 0}]
 valid("queues-reply-two", "one that is paused, and one that is full", "QUEUES_REPLY", {}, pack(QUEUES), value=plain(QUEUES))
+valid("nodes-reply-none", "no cluster", "NODES_REPLY", {}, pack({0: "", 1: 0, 2: 0, 3: "", 4: "", 5: "", 6: False, 7: []}),
+      value=plain({0: "", 1: 0, 2: 0, 3: "", 4: "", 5: "", 6: False, 7: []}))
+NODES = {0: "n1", 1: 2, 2: 1700000000000, 3: "", 4: "nats://…@192.0.2.1:4222", 5: "it survives", 6: True, 7: [
+    {0: "n1", 1: 1, 2: True, 3: 1700000000000, 4: 20, 5: "0.1.0", 6: "0123456789abcdef", 7: 4, 8: 2, 9: 7, 10: ["rack=r1", "zone=a"],
+     11: ["echo"], 12: ["ipc:///run/iris/front.ipc"], 13: [{0: "l3:0", 1: "0-3", 2: 4, 3: 7}]},
+    {0: "n2", 1: 3, 2: False, 3: 1700000000001, 4: 0, 5: "", 6: "", 7: 0, 8: 0, 9: 0, 10: [], 11: [], 12: [], 13: []}]}
+valid("nodes-reply-two", "one that is here, and one that is gone", "NODES_REPLY", {}, pack(NODES), value=plain(NODES))
 valid("submit-traced", "an item with a parent, a queue, and its output kept", "SUBMIT",
       {10: "command", 14: ["true"], 54: "films", 68: 65536, 69: 2, 78: ["notify-me"],
        104: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", 105: "a=b"})
@@ -519,6 +554,10 @@ bad_header("range-channel", "no such channel", "bad-argument", "816203", kind="O
 bad_header("type-environment", "a string for a list", "malformed", "820aa05ca3413d31")
 bad_header("type-stream", "true is no number of bytes", "malformed", "820aa05ac3")
 bad_header("missing-grant", "MORE of how much?", "malformed", "8133c410" + "00" * 16, kind="MORE")
+bad_header("type-node", "a number for a name", "malformed", "820aa01f01")
+bad_header("type-header", "text for binary", "malformed", "8222a0240e", kind="ANSWER")
+bad_header("type-cluster-item", "an id of 8 bytes", "malformed", "820aa023c4080000000000000000")
+bad_header("answer-missing", "ANSWER to what?", "malformed", "812405", kind="ANSWER")
 bad_header("type-hint-name", "binary for text", "malformed", "820aa06ec4026c32")
 bad_header("type-near-item", "a string for a number", "malformed", "820aa06fa137")
 bad_header("type-near-path", "a number for bytes", "malformed", "820aa07001")

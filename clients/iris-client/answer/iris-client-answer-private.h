@@ -25,6 +25,7 @@ gpointer iris_client_encoded_statistics_read (const IrisWireMessage *answer, GEr
 gpointer iris_client_exported_item_read (const IrisWireMessage *answer, GError **error);
 gpointer iris_client_places_read (const IrisWireMessage *answer, GError **error);
 gpointer iris_client_queues_read (const IrisWireMessage *answer, GError **error);
+gpointer iris_client_nodes_read (const IrisWireMessage *answer, GError **error);
 gpointer iris_client_schedules_read (const IrisWireMessage *answer, GError **error);
 gpointer iris_client_services_read (const IrisWireMessage *answer, GError **error);
 gpointer iris_client_keys_read (const IrisWireMessage *answer, GError **error);

@@ -18,6 +18,7 @@ iris_client_item_clear (IrisClientItem *self)
   g_strfreev (self->args);
   g_free (self->traceparent);
   g_free (self->owner_name);
+  g_free (self->node);
 }
 
 /**
@@ -59,6 +60,7 @@ item_new (const IrisWirePersistentItem *item)
   self->args = item->args != NULL ? g_strdupv (item->args) : g_new0 (char *, 1);
   self->traceparent = g_strdup (item->traceparent);
   self->owner_name = g_strdup (item->owner_name);
+  self->node = g_strdup (item->node);
   return self;
 }
 
@@ -181,6 +183,10 @@ value_of (const IrisWireMessage *item, IrisWireKey key)
       return dup_string (&item->tracestate);
     case IRIS_WIRE_KEY_QUEUE:
       return dup_string (&item->queue);
+    case IRIS_WIRE_KEY_NODE:
+      return dup_string (&item->node);
+    case IRIS_WIRE_KEY_ANY_NODE:
+      return g_variant_new_boolean (item->any_node);
     case IRIS_WIRE_KEY_NEAR_ITEM:
       return g_variant_new_uint64 (item->near_item);
     case IRIS_WIRE_KEY_ARGS:

@@ -80,6 +80,7 @@ typedef void (*IrisClientOutputFunc) (gboolean is_error,
  *   was called
  * @traceparent: the trace that it belongs to; empty for none, likewise
  * @owner_name: the name of the key that it belongs to; empty for a user
+ * @node: the node of irisd's cluster that has it; empty: this one, or not known
  *
  * A work item that irisd keeps. Its fields are to be read only.
  */
@@ -106,6 +107,7 @@ typedef struct
   char **args;
   char *traceparent;
   char *owner_name;
+  char *node;
 } IrisClientItem;
 
 IRIS_CLIENT_AVAILABLE_IN_ALL

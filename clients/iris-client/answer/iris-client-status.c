@@ -141,6 +141,14 @@ iris_client_queues_read (const IrisWireMessage *answer, GError **error)
 }
 
 gpointer
+iris_client_nodes_read (const IrisWireMessage *answer, GError **error)
+{
+  g_autoptr (IrisWireNodes) nodes = iris_wire_nodes_decode (answer->body, NULL, error);
+
+  return nodes != NULL ? g_variant_ref_sink (iris_wire_nodes_to_variant (nodes)) : NULL;
+}
+
+gpointer
 iris_client_encoded_statistics_read (const IrisWireMessage *answer, GError **error)
 {
   return g_bytes_new (answer->body.data, answer->body.size);

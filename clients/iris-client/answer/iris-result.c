@@ -36,6 +36,11 @@ iris_result_read (const IrisWireMessage *message, GError **error)
   self->bytes = message->bytes;
   self->item = message->item;
   self->attempts = MAX (message->attempts, 1);
+  if (message->node.len > 0)
+    {
+      self->node = iris_wire_string_dup (&message->node);
+      self->stolen = FALSE;
+    }
   return self;
 }
 
@@ -43,6 +48,7 @@ static void
 iris_result_clear (IrisResult *self)
 {
   g_free (self->content_type);
+  g_free (self->node);
   g_bytes_unref (self->output);
   g_bytes_unref (self->errors);
   g_bytes_unref (self->body);

@@ -29,6 +29,8 @@ G_BEGIN_DECLS
  * @bytes: bytes that it worked on
  * @item: the number that irisd gave it, or 0 if it gave none
  * @attempts: how often it was run; 1 unless it was tried again
+ * @node: (nullable): the other node of irisd's cluster where it ran, which has @place and @worker;
+ * or %NULL
  *
  * What came of a work item. Its fields are to be read only.
  */
@@ -50,6 +52,7 @@ typedef struct
   guint64 bytes;
   guint64 item;
   guint attempts;
+  char *node;
 } IrisResult;
 
 IRIS_CLIENT_AVAILABLE_IN_ALL

@@ -53,6 +53,9 @@ G_BEGIN_DECLS
  * @IRIS_CLIENT_ERROR_BURIED: the item was set aside: it is kept, and has no end until it is kicked
  * @IRIS_CLIENT_ERROR_DEADLINE_PASSED: the item had not begun by its deadline
  * @IRIS_CLIENT_ERROR_KEY_REVOKED: the key of this client is not taken any more
+ * @IRIS_CLIENT_ERROR_NO_CLUSTER: this irisd is in no cluster
+ * @IRIS_CLIENT_ERROR_NO_SUCH_NODE: the cluster has no node of that name
+ * @IRIS_CLIENT_ERROR_NODE_AWAY: that node does not answer
  * @IRIS_CLIENT_ERROR_NOT_CONNECTED: no irisd answers; the item was not sent
  * @IRIS_CLIENT_ERROR_TIMED_OUT: irisd is there but did not answer in time; the item may have run
  * @IRIS_CLIENT_ERROR_DISCONNECTED: irisd vanished; the item may or may not have run
@@ -98,6 +101,9 @@ typedef enum
   IRIS_CLIENT_ERROR_NOT_REMEMBERED = 30,
   IRIS_CLIENT_ERROR_DEADLINE_PASSED = 32,
   IRIS_CLIENT_ERROR_KEY_REVOKED = 33,
+  IRIS_CLIENT_ERROR_NO_CLUSTER = 34,
+  IRIS_CLIENT_ERROR_NO_SUCH_NODE = 35,
+  IRIS_CLIENT_ERROR_NODE_AWAY = 36,
 
   IRIS_CLIENT_ERROR_NOT_CONNECTED = 100,
   IRIS_CLIENT_ERROR_TIMED_OUT = 101,

@@ -41,9 +41,11 @@ struct _IrisClientCall
   guint32 wanted;         /* of KICK: the state; of STATISTICS: the sections */
   GVariant *settings;     /* of SCHEDULE and QUEUE: "a{sv}" by the protocol's names */
   GBytes *body;           /* of SCHEDULE: (nullable): the item */
-  char *message; /* of SCHEDULE, SCHEDULES and QUEUE: the name; of BURY; of BACKUP: the path */
+  char
+      *message; /* of SCHEDULE, SCHEDULES, QUEUE and NODE: the name; of BURY; of BACKUP: the path */
   gint32 changed_place;        /* of DRAIN and SET_WORKERS */
-  gboolean drained;            /* of DRAIN */
+  gboolean drained;            /* of DRAIN and NODE */
+  gboolean removes;            /* of NODE */
   gboolean whole;              /* of SHOW: the item as it was submitted */
   guint64 offset;              /* of FOLLOW */
   IrisClientOutputFunc output; /* of FOLLOW */
@@ -57,6 +59,7 @@ struct _IrisClientCall
   const guint8 *session; /* of a SUBMIT that was perhaps sent before: borrowed, else NULL */
   gboolean cancelled;    /* its own GCancellable was triggered */
   gpointer channel;      /* whose queue or table it is in */
+  char *node;            /* of a request about another node, or NULL */
   GList link;            /* in that queue */
   gpointer watch;        /* looks at its GCancellable */
   GList watch_link;      /* in that one's list */

@@ -32,6 +32,7 @@ iris_client_call_finish (IrisClientCall *self, const IrisWireMessage *answer, co
   if (self->output_data.destroy != NULL)
     self->output_data.destroy (self->output_data.data);
   g_free (self->message);
+  g_free (self->node);
   g_clear_pointer (&self->settings, g_variant_unref);
   g_clear_pointer (&self->body, g_bytes_unref);
   g_clear_pointer (&self->parts, g_byte_array_unref);
@@ -195,6 +196,18 @@ fill_again (const IrisClientCall *self, IrisWireMessage *message)
   set_string (message, IRIS_WIRE_KEY_KEY, self->request->key);
 }
 
+/* The place is one of another node, which knows it. */
+static void
+fill_node (const IrisRequest *request, IrisWireMessage *message)
+{
+  set_string (message, IRIS_WIRE_KEY_NODE, request->node);
+  if (request->any_node)
+    iris_wire_message_set_boolean (message, IRIS_WIRE_KEY_ANY_NODE, TRUE);
+  set_string (message, IRIS_WIRE_KEY_HINT_NAME, request->place_name);
+  if (request->place >= 0)
+    iris_wire_message_set_int (message, IRIS_WIRE_KEY_HINT, request->place);
+}
+
 static void
 fill_submit (IrisClientCall *self, IrisWireMessage *message)
 {
@@ -203,7 +216,9 @@ fill_submit (IrisClientCall *self, IrisWireMessage *message)
   set_string (message, IRIS_WIRE_KEY_SERVICE, request->service);
   set_string (message, IRIS_WIRE_KEY_CONTENT_TYPE, request->content_type);
   set_string (message, IRIS_WIRE_KEY_PATH, request->path);
-  if (self->place >= 0)
+  if (iris_request_is_for_others (request))
+    fill_node (request, message);
+  else if (self->place >= 0)
     iris_wire_message_set_int (message, IRIS_WIRE_KEY_HINT, self->place);
   if (request->near_item > 0)
     iris_wire_message_set_uint (message, IRIS_WIRE_KEY_NEAR_ITEM, request->near_item);
@@ -317,6 +332,15 @@ fill_schedules (IrisClientCall *self, IrisWireMessage *message)
     }
 }
 
+static void
+fill_node_change (IrisClientCall *self, IrisWireMessage *message)
+{
+  set_string (message, IRIS_WIRE_KEY_NODE, self->message);
+  iris_wire_message_set_boolean (message,
+                                 self->removes ? IRIS_WIRE_KEY_REMOVE : IRIS_WIRE_KEY_DRAINED,
+                                 self->removes || self->drained);
+}
+
 /* @message borrows from the call. */
 void
 iris_client_call_fill (IrisClientCall *self, const guint8 *prefix, IrisWireMessage *message)
@@ -325,6 +349,7 @@ iris_client_call_fill (IrisClientCall *self, const guint8 *prefix, IrisWireMessa
 
   iris_client_id_write (id, prefix, self->serial);
   iris_wire_message_init (message, self->type, id);
+  set_string (message, IRIS_WIRE_KEY_NODE, self->node);
   if (self->type == IRIS_WIRE_SUBMIT)
     fill_submit (self, message);
   else if (self->type == IRIS_WIRE_FETCH || self->type == IRIS_WIRE_SHOW
@@ -343,6 +368,8 @@ iris_client_call_fill (IrisClientCall *self, const guint8 *prefix, IrisWireMessa
     fill_follow (self, message);
   else if (self->type == IRIS_WIRE_BACKUP)
     set_string (message, IRIS_WIRE_KEY_PATH, self->message);
+  else if (self->type == IRIS_WIRE_NODE)
+    fill_node_change (self, message);
   else if (self->type == IRIS_WIRE_LIST)
     iris_client_query_fill (self->query, message);
   else if (self->type == IRIS_WIRE_CANCEL && self->item != 0)

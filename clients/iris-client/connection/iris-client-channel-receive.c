@@ -27,8 +27,9 @@ error_of (const IrisWireMessage *message)
 {
   g_autofree char *reason = iris_wire_string_dup (&message->message);
 
-  GError *error = iris_client_error_new_from_wire (message->code, reason, message->home,
-                                                   message->place);
+  /* A place of another node is none of irisd's. */
+  const int place = message->node.len > 0 ? -1 : message->place;
+  GError *error = iris_client_error_new_from_wire (message->code, reason, message->home, place);
 
   if (message->ends)
     iris_client_error_set_item (error, message->item);
@@ -87,6 +88,10 @@ iris_client_channel_answer (IrisClientChannel *self, const IrisWireMessage *mess
     [IRIS_WIRE_QUEUE] = IRIS_WIRE_CHANGED,
     [IRIS_WIRE_QUEUES] = IRIS_WIRE_QUEUES_REPLY,
     [IRIS_WIRE_BACKUP] = IRIS_WIRE_CHANGED,
+    [IRIS_WIRE_NODES] = IRIS_WIRE_NODES_REPLY,
+    [IRIS_WIRE_NODE] = IRIS_WIRE_CHANGED,
+    [IRIS_WIRE_CLUSTER_CHECK] = IRIS_WIRE_CHANGED,
+    [IRIS_WIRE_CLUSTER_INIT] = IRIS_WIRE_CHANGED,
     [IRIS_WIRE_FOLLOW] = IRIS_WIRE_FOLLOWED,
   };
   IrisClientCall *call = iris_client_channel_find (self, message);

@@ -25,6 +25,8 @@ struct _IrisRequest
   char **args;
   GBytes *payload;
   char *place_name;
+  char *node; /* NULL: none */
+  gboolean any_node;
   char *id;
   int place;
   gboolean strict;
@@ -85,6 +87,7 @@ struct _IrisRequest
   IrisRequestData accepted_data;
 };
 
+gboolean iris_request_is_for_others (const IrisRequest *self);
 void iris_request_tell_accepted (IrisRequest *self, guint64 item);
 void iris_request_seal (IrisRequest *self, const guint8 id[IRIS_REQUEST_ID_SIZE]);
 

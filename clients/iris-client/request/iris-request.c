@@ -70,6 +70,7 @@ iris_request_clear (IrisRequest *self)
   iris_request_set_data (&self->output_data, NULL, NULL);
   g_clear_pointer (&self->payload, g_bytes_unref);
   g_free (self->place_name);
+  g_free (self->node);
   g_free (self->queue);
   g_free (self->key);
   g_free (self->id);
@@ -181,10 +182,11 @@ iris_request_set_place (IrisRequest *self, int place)
 
 /**
  * iris_request_set_place_name:
- * @name: (nullable): the name of a place (`l2:1`), or its id in digits
+ * @name: (nullable): the name of a place (`l2:1`), or its id in digits; `NODE/PLACE` for a place of
+ *   another node of irisd's cluster
  *
  * Sets the hint by name. It is looked up when the item is sent, so the client need not be
- * connected yet.
+ * connected yet. irisd looks up the node, and the other node its place.
  */
 void
 iris_request_set_place_name (IrisRequest *self, const char *name)
@@ -194,6 +196,47 @@ iris_request_set_place_name (IrisRequest *self, const char *name)
   self->place = -1;
   iris_request_replace (&self->place_name, name);
   iris_request_clear_near (self);
+}
+
+/**
+ * iris_request_set_node:
+ * @node: (nullable): the name of a node of irisd's cluster, or %NULL for none
+ *
+ * Sends the item to another node, where it may be stolen unless it is strict. A place that the
+ * request names is one of that node. [struct@IrisClient.Result] tells where it ran.
+ *
+ * An item for a node fails with %IRIS_CLIENT_ERROR_NO_CLUSTER if irisd is in no cluster, and with
+ * %IRIS_CLIENT_ERROR_NO_SUCH_NODE if that has no such node.
+ */
+void
+iris_request_set_node (IrisRequest *self, const char *node)
+{
+  g_return_if_fail (self != NULL && !self->sealed);
+
+  iris_request_replace (&self->node, node);
+}
+
+/**
+ * iris_request_set_any_node:
+ * @any_node: whether the item may run on any node of irisd's cluster
+ *
+ * Lets the cluster choose the node. Without it an item stays at this irisd, unless only others have
+ * its service. It excludes a node, a place, and strict.
+ */
+void
+iris_request_set_any_node (IrisRequest *self, gboolean any_node)
+{
+  g_return_if_fail (self != NULL && !self->sealed);
+
+  self->any_node = !!any_node;
+}
+
+/* Returns whether irisd, and not the client, knows the place that it names. */
+gboolean
+iris_request_is_for_others (const IrisRequest *self)
+{
+  return self->node != NULL || self->any_node
+         || (self->place_name != NULL && strchr (self->place_name, '/') != NULL);
 }
 
 /**

@@ -84,6 +84,10 @@ void iris_request_set_place (IrisRequest *self, int place);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_request_set_place_name (IrisRequest *self, const char *name);
 IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_node (IrisRequest *self, const char *node);
+IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_any_node (IrisRequest *self, gboolean any_node);
+IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_request_set_near_item (IrisRequest *self, guint64 item);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_request_set_near_path (IrisRequest *self, const char *path);

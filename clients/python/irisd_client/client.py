@@ -52,6 +52,7 @@ class Result:
     stdout_length: Optional[int] = None
     truncated: bool = False
     item: Optional[int] = None  # its number, if it has one
+    node: Optional[str] = None  # the other node where it ran, which has the place and the worker
 
     @property
     def stdout(self) -> bytes:
@@ -249,7 +250,7 @@ class Client:
               part: Optional[PartFunction] = None, numbered: bool = False, wait_for_service: bool = False,
               deadline: Optional[float] = None, traceparent: Optional[str] = None,
               tracestate: Optional[str] = None, klass: int = 0, key: Union[str, bytes, None] = None,
-              queue: Optional[str] = None) -> Item:
+              queue: Optional[str] = None, node: Optional[str] = None, any_node: bool = False) -> Item:
         """Submits an item and returns at once.
 
         `hint` is the number or the name of a place; `near_item` is the number of an item, and `near_path` a path: it runs
@@ -262,7 +263,8 @@ class Client:
         distributed trace, as W3C Trace Context has it, and `tracestate` is passed on with it. `klass` is how well it survives
         irisd: 0 volatile, 1 relaxed, 2 durable. Relaxed and durable items go on when irisd is started anew, and run once; volatile
         ones that it had fail. `key` makes two submissions the same persistent item. `queue` is the named queue that it waits in,
-        which set_queue() makes.
+        which set_queue() makes. `node` names another node of irisd's cluster, `hint` is then the name of a place there, and
+        strict means there only; with `any_node` the cluster chooses.
         """
         if keep_apart and footprint == 0:
             raise ValueError("an item can be kept apart only by the memory that it declares: add footprint, the bytes "
@@ -274,6 +276,7 @@ class Client:
             "hint-name": hint if isinstance(hint, str) else None, "hint": None if isinstance(hint, str) else hint,
             "near-item": near_item, "near-path": near_path, "strict": strict or None, "content-type": content_type,
             "traceparent": traceparent, "tracestate": tracestate, "footprint": footprint or None, "keep-apart": keep_apart or None,
+            "node": node, "any-node": any_node or None,
             "args": list(args) or None, "path": path, "progress": True if progress is not None else None,
             "parts": PARTS_WINDOW if part is not None else None})
         body = to_bytes(payload)
@@ -677,6 +680,24 @@ class Client:
         """The named queues, as QUEUES_REPLY has them."""
         queues: List[Dict[str, Any]] = await self._ask("QUEUES")
         return queues
+
+    async def nodes(self) -> Dict[str, Any]:
+        """The nodes of the cluster and what this irisd is among them, as NODES_REPLY has them; its `state` is 0 without a cluster."""
+        nodes: Dict[str, Any] = await self._ask("NODES")
+        return nodes
+
+    async def drain_node(self, node: str, drained: bool = True) -> int:
+        """Stops a node of the cluster from taking items of others, or, with `drained` false, lets it take some again. Returns 0 if that was so, else 1."""
+        return await self._change("NODE", {"node": node, "drained": drained})
+
+    async def remove_node(self, node: str) -> int:
+        """Removes a node that is gone and does not come back. Returns 0 if it was removed before, else 1."""
+        return await self._change("NODE", {"node": node, "remove": True})
+
+    async def check_cluster(self, make: bool = False) -> List[str]:
+        """Compares the streams of the cluster with what they ought to be, and with `make` makes those that are missing. Returns lines that begin with `made`, `fault`, `server` or `promise`."""
+        text: str = (await self._get().call("CLUSTER_INIT" if make else "CLUSTER_CHECK")).header.get("message", "")
+        return text.splitlines()
 
     async def ping(self) -> None:
         await self._get().call("PING")

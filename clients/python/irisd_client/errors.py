@@ -13,6 +13,7 @@ NAMES: Dict[int, str] = {
     22: "unknown-dependency", 23: "dependency-failed", 24: "ran-too-long",
     25: "no-such-lease", 26: "no-worker", 27: "worker-lost", 28: "time-limit", 29: "buried",
     30: "not-remembered", 32: "deadline-passed", 33: "key-revoked",
+    34: "no-cluster", 35: "no-such-node", 36: "node-away",
 }
 CODES: Dict[str, int] = {name: code for code, name in NAMES.items()}
 

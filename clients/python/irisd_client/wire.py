@@ -21,6 +21,7 @@ FEATURE_RESUME = 4
 SESSION_SIZE = 16
 FEATURE_COMPLETIONS = 1  # the feature bit of clients that take COMPLETIONS
 FEATURE_TWO_FRAMES = 1 << 9  # the feature bit of messages in two frames
+FEATURE_BRIDGE = 1 << 10  # the feature bit of what joins irisd to a cluster
 ID_SIZE = 16
 WHOLE = 1000000  # the value of `fraction` that says that all is done
 
@@ -82,6 +83,8 @@ KEYS: Dict[str, Key] = {
     "traceparent": Key(104, "text"), "tracestate": Key(105, "text"), "sections": _u32(106),
     "key-name": Key(107, "text"), "session": Key(108, "bytes"), "calendar": Key(109, "text"),
     "remove": Key(116, "bool"), "suspended": Key(117, "bool"), "every-ms": _u64(118),
+    "node": Key(31, "text"), "any-node": Key(32, "bool"), "for-owner": _u64(33), "header": Key(34, "data"),
+    "cluster-item": Key(35, "id"), "type": _u32(36, 1, 255),
 }
 
 
@@ -101,8 +104,10 @@ def _type(number: int, required: str = "", optional: str = "", body: bool = Fals
 
 
 _VERSIONS = "version-min version-max"
-_RUN = "home place worker queue-ns run-ns bytes exit-status signal"
+_RUN = "home place worker queue-ns run-ns bytes exit-status signal item attempts node"
 _ERROR = "code error-name message"
+_OWNER = "for-owner key-name"
+_ASKED = "node " + _OWNER
 _NEAR = "hint-name near-item near-path"
 _MEMORY = "footprint keep-apart"
 _KEEP = "class key keep-ms detach bury"
@@ -114,28 +119,28 @@ _COMMAND = "stream directory environment clear-environment nice limits time-limi
 TYPES: Dict[str, Type] = {
     "HELLO": _type(0x01, _VERSIONS, "features name session"),
     "MAP": _type(0x02),
-    "SUBMIT": _type(0x03, "service", "hint strict content-type args path quiet progress parts session " + " ".join(("queue", _NEAR, _MEMORY, _KEEP, _TERMS, _TRACE, _OUTPUT, _COMMAND)),
+    "SUBMIT": _type(0x03, "service", "hint strict content-type args path quiet progress parts session any-node cluster-item " + " ".join(("queue", _NEAR, _MEMORY, _KEEP, _TERMS, _TRACE, _OUTPUT, _COMMAND, _ASKED)),
                     True),
     "BATCH": _type(0x04, "", "quiet", True),
     "COMPLETIONS": _type(0x96, body=True),
     "ACK": _type(0x05, "", "target count", True),
-    "CANCEL": _type(0x06, "", "target anywhere item"),
+    "CANCEL": _type(0x06, "", "target anywhere item " + _ASKED),
     "STATUS": _type(0x07),
     "SERVICES": _type(0x08),
     "PING": _type(0x09),
     "BYE": _type(0x0A),
-    "FETCH": _type(0x0B, "item", "wait-ms"),
-    "LIST": _type(0x0C, "", "count state item service class states key-prefix since-ms until-ms descending payload queue schedule"),
-    "SHOW": _type(0x0D, "item", "wait-ms payload"),
-    "KICK": _type(0x0E, "", "item state count"),
-    "BURY": _type(0x0F, "item", "message"),
+    "FETCH": _type(0x0B, "item", "wait-ms " + _ASKED),
+    "LIST": _type(0x0C, "", "count state item service class states key-prefix since-ms until-ms descending payload queue schedule " + _ASKED),
+    "SHOW": _type(0x0D, "item", "wait-ms payload " + _ASKED),
+    "KICK": _type(0x0E, "", "item state count " + _ASKED),
+    "BURY": _type(0x0F, "item", "message " + _ASKED),
     "DRAIN": _type(0x10, "place drained"),
     "SET_WORKERS": _type(0x11, "place workers"),
     "READY": _type(0x20, "capacity", "place", True),
-    "DONE": _type(0x21, "", "content-type", True),
-    "FAIL": _type(0x22, "message", "code again"),
+    "DONE": _type(0x21, "", _RUN + " content-type stdout-length truncated", True),
+    "FAIL": _type(0x22, "message", _RUN + " code again retry-after-ms"),
     "EXTEND": _type(0x23, "", "lease-ms"),
-    "REPORT": _type(0x24, "", "fraction note", True),
+    "REPORT": _type(0x24, "", "fraction note node channel", True),
     "MORE": _type(0x25, "target grant"),
     "WORKERS": _type(0x27),
     "WELCOME": _type(0x81, _VERSIONS + " credits byte-credits max-body socket-place", "features name max-batch"),
@@ -149,13 +154,15 @@ TYPES: Dict[str, Type] = {
     "LIST_REPLY": _type(0x8C, "", "item", True),
     "SHOW_REPLY": _type(0x8D, "", "payload", True),
     "CHANGED": _type(0x8E, "count", "message"),
-    "RESULT": _type(0x90, "", _RUN + " item attempts content-type stdout-length truncated", True),
-    "ERROR": _type(0x91, _ERROR, _RUN + " item attempts ends limit limit-value"),
+    "RESULT": _type(0x90, "", _RUN + " content-type stdout-length truncated", True),
+    "ERROR": _type(0x91, _ERROR, _RUN + " ends limit limit-value"),
     "BUSY": _type(0x92, _ERROR, "limit limit-value retry-after-ms"),
     "OUTPUT": _type(0x93, "channel", "offset", True),
     "PROGRESS": _type(0x94, "", "fraction note"),
     "PART": _type(0x95, "", "attempt parts", True),
-    "LEASE": _type(0xA0, "service lease-ms attempt", "content-type args path progress parts " + _TRACE, True),
+    "LEASE": _type(0xA0, "service lease-ms attempt", "content-type args path progress parts stream item cluster-item header retries deadline-ms " + " ".join((_TRACE, _OWNER)), True),
+    "ASK": _type(0xA3, "node type header", _OWNER, True),
+    "ANSWER": _type(0x2A, "type header", "", True),
     "STOP": _type(0xA1, _ERROR),
     "ENROLLED": _type(0xA2, "count lease-ms silence-ms"),
     "WORKERS_REPLY": _type(0xA7, body=True),
@@ -164,16 +171,20 @@ TYPES: Dict[str, Type] = {
     "SPANS": _type(0x14, "", "offset count"),
     "RELOAD": _type(0x15),
     "KEYS": _type(0x16, "", "key-name"),
-    "SUSPEND": _type(0x18, "item", "message"),
-    "RESUME": _type(0x19, "item"),
-    "EDIT": _type(0x1A, "item", "hint strict hint-name args delay-ms at-ms priority retries backoff-ms time-to-run-ms deadline-ms queue time-limit-ms grace-ms keep-ms bury"),
-    "AGAIN": _type(0x1B, "item", "key delay-ms at-ms priority queue"),
+    "SUSPEND": _type(0x18, "item", "message " + _ASKED),
+    "RESUME": _type(0x19, "item", _ASKED),
+    "EDIT": _type(0x1A, "item", "hint strict hint-name args delay-ms at-ms priority retries backoff-ms time-to-run-ms deadline-ms queue time-limit-ms grace-ms keep-ms bury " + _ASKED),
+    "AGAIN": _type(0x1B, "item", "key delay-ms at-ms priority queue " + _ASKED),
     "SCHEDULE": _type(0x1C, "schedule", "calendar every-ms zone jitter-ms missed overlap suspended remove count", body=True),
     "SCHEDULES": _type(0x1D, "", "schedule count key"),
     "QUEUE": _type(0x1E, "queue", "queue-limit priority suspended remove"),
     "QUEUES": _type(0x1F),
     "FOLLOW": _type(0x28, "item", "offset grant"),
     "BACKUP": _type(0x29, "path"),
+    "NODES": _type(0x2B),
+    "NODE": _type(0x2C, "node", "drained remove"),
+    "CLUSTER_CHECK": _type(0x2D),
+    "CLUSTER_INIT": _type(0x2E),
     "STATISTICS_REPLY": _type(0x97, body=True),
     "TRACE_REPLY": _type(0x98, "", "ends", body=True),
     "SPANS_REPLY": _type(0x99, "offset", body=True),
@@ -181,6 +192,7 @@ TYPES: Dict[str, Type] = {
     "GOING": _type(0x9B, "", "retry-after-ms message"),
     "SCHEDULES_REPLY": _type(0x9C, "", "key", body=True),
     "QUEUES_REPLY": _type(0x9D, body=True),
+    "NODES_REPLY": _type(0x9F, body=True),
     "FOLLOWED": _type(0x9E, "item", "state offset truncated"),
 }
 _BY_NUMBER = {spec.number: name for name, spec in TYPES.items()}
@@ -276,6 +288,9 @@ def _check_value(name: str, value: Any, limits: Limits) -> Any:
     elif key.kind == "id":
         if not isinstance(value, bytes) or len(value) != ID_SIZE:
             raise malformed("key %d (%s) should be binary of 16 bytes" % (key.number, name))
+    elif key.kind == "data":
+        if not isinstance(value, bytes):
+            raise malformed("key %d (%s) should be binary" % (key.number, name))
     elif key.kind in ("list", "numbers"):
         if not isinstance(value, list) or isinstance(value, _Pairs):
             raise malformed("key %d (%s) should be an array" % (key.number, name))
@@ -412,7 +427,7 @@ _KEPT: Dict[int, Tuple[str, Any]] = {
     5: ("bytes", "u64"), 6: ("attempts", "u32"), 7: ("accepted-ms", "u64"), 8: ("ended-ms", "u64"),
     9: ("expires-ms", "u64"), 10: ("code", "u32"), 11: ("message", "text"), 20: ("owner", "u64"),
     21: ("due-ms", "u64"), 22: ("started-ms", "u64"), 23: ("place", "u32"), 24: ("crashes", "u32"), 25: ("args", "texts"),
-    26: ("traceparent", "text"), 31: ("owner-name", "text"),
+    26: ("traceparent", "text"), 31: ("owner-name", "text"), 32: ("node", "text"),
 }
 _OUTCOME: Dict[int, Tuple[str, Any]] = {
     0: ("class", "u32"), 1: ("done", "u64"), 2: ("failed", "u64"), 3: ("cancelled", "u64"), 4: ("expired", "u64"),
@@ -427,6 +442,11 @@ _DAEMON: Dict[int, Tuple[str, Any]] = {
     19: ("byte-credits-used", "u64"), 20: ("commands-running", "u64"), 21: ("commands-started", "u64"),
     22: ("memory-bytes", "u64"), 23: ("payload-bytes", "u64"), 24: ("cpu-ns", "u64"), 25: ("states", "u64s"),
     26: ("outcomes", [_OUTCOME]),
+}
+_CLUSTER: Dict[int, Tuple[str, Any]] = {
+    0: ("node", "text"), 1: ("state", "u32"), 2: ("since-ms", "u64"), 3: ("reason", "text"), 4: ("promise", "text"),
+    5: ("takes-durable", "bool"), 6: ("draining", "bool"), 7: ("nodes-here", "u32"), 8: ("nodes-draining", "u32"),
+    9: ("nodes-gone", "u32"), 10: ("reports", "u64"), 11: ("reports-failed", "u64"), 12: ("connects", "u64"),
 }
 _PLACE_STATISTICS: Dict[int, Tuple[str, Any]] = {
     0: ("id", "u32"), 1: ("name", "text"), 2: ("cpus", "text"), 3: ("package", "u32"), 4: ("numa-node", "u32"),
@@ -464,7 +484,7 @@ _PROCESS: Dict[int, Tuple[str, Any]] = {
 _STATISTICS: Dict[int, Tuple[str, Any]] = {
     0: ("sections", "u32"), 1: ("daemon", [_DAEMON]), 2: ("places", [_PLACE_STATISTICS]), 3: ("steals", [_STEALS]),
     4: ("services", [_SERVICE_STATISTICS]), 5: ("limits", [_LIMIT]), 6: ("journal", [_JOURNAL]),
-    7: ("processes", [_PROCESS]),
+    7: ("processes", [_PROCESS]), 8: ("cluster", [_CLUSTER]),
 }
 _SPAN: Dict[int, Tuple[str, Any]] = {
     0: ("number", "u64"), 1: ("traceparent", "text"), 2: ("parent", "text"), 3: ("tracestate", "text"),
@@ -486,11 +506,23 @@ _KEY: Dict[int, Tuple[str, Any]] = {
     0: ("name", "text"), 1: ("public", "text"), 2: ("roles", "text"), 3: ("any-service", "bool"), 4: ("services", "texts"),
     5: ("rate", "u64"), 6: ("owner", "u64"), 7: ("connections", "u32"), 8: ("seen-ms", "u64"),
 }
+_NODE_PLACE: Dict[int, Tuple[str, Any]] = {
+    0: ("name", "text"), 1: ("cpus", "text"), 2: ("workers", "u32"), 3: ("backlog", "u64"),
+}
+_NODE: Dict[int, Tuple[str, Any]] = {
+    0: ("name", "text"), 1: ("state", "u32"), 2: ("own", "bool"), 3: ("since-ms", "u64"), 4: ("silent-ms", "u64"),
+    5: ("version", "text"), 6: ("incarnation", "text"), 7: ("workers", "u32"), 8: ("running", "u64"), 9: ("backlog", "u64"),
+    10: ("labels", "texts"), 11: ("services", "texts"), 12: ("endpoints", "texts"), 13: ("places", [_NODE_PLACE]),
+}
+_NODES: Dict[int, Tuple[str, Any]] = {
+    0: ("node", "text"), 1: ("state", "u32"), 2: ("since-ms", "u64"), 3: ("reason", "text"), 4: ("servers", "text"),
+    5: ("promise", "text"), 6: ("takes-durable", "bool"), 7: ("nodes", [_NODE]),
+}
 BODIES: Dict[str, Any] = {
     "MAP_REPLY": [_PLACE], "STATUS_REPLY": _STATUS, "SERVICES_REPLY": [_SERVICE], "WORKERS_REPLY": [_WORKER],
     "READY": [_SERVICE], "LIST_REPLY": [_KEPT], "SHOW_REPLY": [_KEPT],
     "STATISTICS_REPLY": _STATISTICS, "SPANS_REPLY": [_SPAN], "KEYS_REPLY": [_KEY], "SCHEDULES_REPLY": [_SCHEDULE],
-    "QUEUES_REPLY": [_QUEUE],
+    "QUEUES_REPLY": [_QUEUE], "NODES_REPLY": _NODES,
 }
 
 

@@ -47,6 +47,13 @@ class NearTest(Case):
             client.start("echo", footprint=-1)
 
 
+    async def test_an_irisd_alone_knows_no_nodes(self):
+        client = await self.client(self.irisd())
+        await self.refused("no-cluster", client.submit("echo", node="b"))
+        await self.refused("no-cluster", client.submit("echo", any_node=True))
+        self.assertIsNone((await client.submit("echo")).node)
+
+
 class PartsTest(Case):
     async def test_parts_come_in_order_and_before_the_end(self):
         irisd = self.irisd()

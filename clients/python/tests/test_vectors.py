@@ -22,6 +22,8 @@ def show(name, value):
         return "true" if value else "false"
     if wire.KEYS[name].kind == "id":
         return value.hex()
+    if wire.KEYS[name].kind == "data":
+        return value[:SHOWN].hex() + ("..." if len(value) > SHOWN else "")
     if isinstance(value, list):
         return "[" + ", ".join(show(name, element) for element in value) + "]" if value else "[]"
     if isinstance(value, str):

@@ -83,6 +83,14 @@ static const struct
   [IRIS_WIRE_ERROR_KEY_REVOKED] = { "key-revoked",
                                     "the key of this client was revoked; ask irisd's owner for "
                                     "another one" },
+  [IRIS_WIRE_ERROR_NO_CLUSTER] = { "no-cluster",
+                                   "this irisd is in no cluster; name none of its nodes, or have "
+                                   "it join one, [cluster] in its configuration" },
+  [IRIS_WIRE_ERROR_NO_SUCH_NODE] = { "no-such-node",
+                                     "the cluster has no node of that name; irisctl nodes shows "
+                                     "which there are" },
+  [IRIS_WIRE_ERROR_NODE_AWAY] = { "node-away",
+                                  "the node does not answer; try again when it is back" },
 };
 
 /* The row of a code; the first one where the code has no meaning. */

@@ -54,6 +54,9 @@ G_BEGIN_DECLS
  * path was
  * @IRIS_WIRE_ERROR_DEADLINE_PASSED: `deadline-passed`: the item had not begun by its `deadline-ms`
  * @IRIS_WIRE_ERROR_KEY_REVOKED: `key-revoked`: the key of this client is not taken any more
+ * @IRIS_WIRE_ERROR_NO_CLUSTER: `no-cluster`: this irisd is in no cluster
+ * @IRIS_WIRE_ERROR_NO_SUCH_NODE: `no-such-node`: the cluster has no node of that name
+ * @IRIS_WIRE_ERROR_NODE_AWAY: `node-away`: that node does not answer
  *
  * Numbers never change their meaning and are never used again.
  */
@@ -91,6 +94,9 @@ typedef enum
   IRIS_WIRE_ERROR_NOT_REMEMBERED = 30,
   IRIS_WIRE_ERROR_DEADLINE_PASSED = 32,
   IRIS_WIRE_ERROR_KEY_REVOKED = 33,
+  IRIS_WIRE_ERROR_NO_CLUSTER = 34,
+  IRIS_WIRE_ERROR_NO_SUCH_NODE = 35,
+  IRIS_WIRE_ERROR_NODE_AWAY = 36,
 } IrisWireError;
 
 /**
@@ -98,7 +104,7 @@ typedef enum
  *
  * The codes are among 1 to this one; some in between have no meaning yet.
  */
-#define IRIS_WIRE_N_ERRORS 33
+#define IRIS_WIRE_N_ERRORS 36
 
 IRIS_AVAILABLE_IN_ALL
 GQuark iris_wire_error_quark (void);

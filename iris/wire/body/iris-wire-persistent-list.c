@@ -30,6 +30,7 @@ static const IrisWireRecordField item_fields[] = {
   ITEM_FIELD (25, TEXTS, args, "args"),
   ITEM_FIELD (26, STRING, traceparent, "traceparent"),
   ITEM_FIELD (31, STRING, owner_name, "owner-name"),
+  ITEM_FIELD (32, STRING, node, "node"),
 };
 
 static const IrisWireRecord item_record = IRIS_WIRE_RECORD (IrisWirePersistentItem, item_fields);

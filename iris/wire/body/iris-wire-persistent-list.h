@@ -40,6 +40,7 @@ G_BEGIN_DECLS
  * @traceparent: key 26, the trace that it belongs to, as it was sent; empty for none, and once it
  * has ended; owned
  * @owner_name: key 31, the name of the key that it belongs to, empty for a user; owned
+ * @node: key 32, the node of the cluster that it was given to; empty: this one, or not known; owned
  *
  * One item. A string that is %NULL is sent as an empty one.
  */
@@ -65,6 +66,7 @@ typedef struct
   char **args;
   char *traceparent;
   char *owner_name;
+  char *node;
 } IrisWirePersistentItem;
 
 /**

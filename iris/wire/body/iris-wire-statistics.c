@@ -177,6 +177,25 @@ static const IrisWireRecordField process_fields[] = {
 static const IrisWireRecord process_record = IRIS_WIRE_RECORD (IrisWireProcessStatistics,
                                                                process_fields);
 
+static const IrisWireRecordField cluster_fields[] = {
+  IRIS_WIRE_RECORD_FIELD (IrisWireClusterStatistics, 0, STRING, node, "node"),
+  IRIS_WIRE_RECORD_FIELD (IrisWireClusterStatistics, 1, UINT32, state, "state"),
+  IRIS_WIRE_RECORD_FIELD (IrisWireClusterStatistics, 2, UINT64, since_ms, "since-ms"),
+  IRIS_WIRE_RECORD_FIELD (IrisWireClusterStatistics, 3, STRING, reason, "reason"),
+  IRIS_WIRE_RECORD_FIELD (IrisWireClusterStatistics, 4, STRING, promise, "promise"),
+  IRIS_WIRE_RECORD_FIELD (IrisWireClusterStatistics, 5, BOOLEAN, takes_durable, "takes-durable"),
+  IRIS_WIRE_RECORD_FIELD (IrisWireClusterStatistics, 6, BOOLEAN, draining, "draining"),
+  IRIS_WIRE_RECORD_FIELD (IrisWireClusterStatistics, 7, UINT32, nodes_here, "nodes-here"),
+  IRIS_WIRE_RECORD_FIELD (IrisWireClusterStatistics, 8, UINT32, nodes_draining, "nodes-draining"),
+  IRIS_WIRE_RECORD_FIELD (IrisWireClusterStatistics, 9, UINT32, nodes_gone, "nodes-gone"),
+  IRIS_WIRE_RECORD_FIELD (IrisWireClusterStatistics, 10, UINT64, reports, "reports"),
+  IRIS_WIRE_RECORD_FIELD (IrisWireClusterStatistics, 11, UINT64, reports_failed, "reports-failed"),
+  IRIS_WIRE_RECORD_FIELD (IrisWireClusterStatistics, 12, UINT64, connects, "connects"),
+};
+
+static const IrisWireRecord cluster_record = IRIS_WIRE_RECORD (IrisWireClusterStatistics,
+                                                               cluster_fields);
+
 static const IrisWireRecordField statistics_fields[] = {
   IRIS_WIRE_RECORD_FIELD (IrisWireStatistics, 0, UINT32, sections, "sections"),
   IRIS_WIRE_RECORD_ARRAY (IrisWireStatistics, 1, LIST, daemon, &daemon_record),
@@ -186,6 +205,7 @@ static const IrisWireRecordField statistics_fields[] = {
   IRIS_WIRE_RECORD_ARRAY (IrisWireStatistics, 5, LIST, limits, &limit_record),
   IRIS_WIRE_RECORD_ARRAY (IrisWireStatistics, 6, LIST, journal, &journal_record),
   IRIS_WIRE_RECORD_ARRAY (IrisWireStatistics, 7, LIST, processes, &process_record),
+  IRIS_WIRE_RECORD_ARRAY (IrisWireStatistics, 8, LIST, cluster, &cluster_record),
 };
 
 static const IrisWireRecord statistics_record = IRIS_WIRE_RECORD (IrisWireStatistics,

@@ -30,6 +30,7 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_SECTION_LIMITS: each limit
  * @IRIS_WIRE_SECTION_JOURNAL: the journal
  * @IRIS_WIRE_SECTION_PROCESSES: the worker processes
+ * @IRIS_WIRE_SECTION_CLUSTER: this node in the cluster
  *
  * The sections of the statistics: bits of key 106.
  */
@@ -42,6 +43,7 @@ typedef enum /*< flags >*/
   IRIS_WIRE_SECTION_LIMITS = 1 << 4,
   IRIS_WIRE_SECTION_JOURNAL = 1 << 5,
   IRIS_WIRE_SECTION_PROCESSES = 1 << 6,
+  IRIS_WIRE_SECTION_CLUSTER = 1 << 7,
 } IrisWireSection;
 
 /**
@@ -49,7 +51,7 @@ typedef enum /*< flags >*/
  *
  * All of them.
  */
-#define IRIS_WIRE_ALL_SECTIONS 0x7f
+#define IRIS_WIRE_ALL_SECTIONS 0xff
 
 /**
  * IrisWireOutcomeStatistics:
@@ -378,9 +380,44 @@ typedef struct
 } IrisWireProcessStatistics;
 
 /**
+ * IrisWireClusterStatistics:
+ * @node: key 0, the name of this node; owned
+ * @state: key 1, an #IrisWireClusterState
+ * @since_ms: key 2, when it came into that state, Unix time in milliseconds
+ * @reason: key 3, why it is not joined, or empty; owned
+ * @promise: key 4, what the cluster promises of a durable item, or empty; owned
+ * @takes_durable: key 5, durable items may go to other nodes
+ * @draining: key 6, this node takes no items of others
+ * @nodes_here: key 7, nodes that take items, with this one
+ * @nodes_draining: key 8, nodes that are here and take none
+ * @nodes_gone: key 9, nodes that were here and are silent
+ * @reports: key 10, how often this node told the others of itself
+ * @reports_failed: key 11, how often that failed
+ * @connects: key 12, how often it connected to a server of NATS
+ *
+ * This node in the cluster.
+ */
+typedef struct
+{
+  char *node;
+  guint32 state;
+  guint64 since_ms;
+  char *reason;
+  char *promise;
+  gboolean takes_durable;
+  gboolean draining;
+  guint32 nodes_here;
+  guint32 nodes_draining;
+  guint32 nodes_gone;
+  guint64 reports;
+  guint64 reports_failed;
+  guint64 connects;
+} IrisWireClusterStatistics;
+
+/**
  * IrisWireStatistics:
  * @sections: key 0, those that are told: bit 0 daemon, 1 places, 2 steals, 3 services, 4 limits, 5
- * journal, 6 processes
+ * journal, 6 processes, 7 cluster
  * @n_daemon: length of @daemon
  * @daemon: (array length=n_daemon): key 1, one map: irisd as a whole; owned
  * @n_places: length of @places
@@ -395,6 +432,8 @@ typedef struct
  * @journal: (array length=n_journal): key 6, one map: the journal; owned
  * @n_processes: length of @processes
  * @processes: (array length=n_processes): key 7, one map a worker process; owned
+ * @n_cluster: length of @cluster
+ * @cluster: (array length=n_cluster): key 8, one map, if irisd is configured for a cluster; owned
  *
  * The statistics; sections that were not asked for are empty.
  */
@@ -415,6 +454,8 @@ typedef struct
   IrisWireJournalStatistics *journal;
   guint n_processes;
   IrisWireProcessStatistics *processes;
+  guint n_cluster;
+  IrisWireClusterStatistics *cluster;
 } IrisWireStatistics;
 
 /**

@@ -105,6 +105,13 @@ decode_value (IrisWireMessage *out, IrisWireReader *reader, guint key, IrisWireC
     case IRIS_WIRE_KIND_RAW:
       return decode_string (IRIS_WIRE_FIELD (out, field, IrisWireString), key, &token,
                             field->kind == IRIS_WIRE_KIND_RAW, check);
+    case IRIS_WIRE_KIND_DATA:
+      if (token.type != IRIS_WIRE_TOKEN_BINARY)
+        return fail_type (check, key, "binary", &token);
+      *IRIS_WIRE_FIELD (out, field,
+                        IrisWireString) = (IrisWireString){ (const char *) token.bytes.data,
+                                                            token.bytes.size };
+      return TRUE;
     case IRIS_WIRE_KIND_ID:
       if (token.type != IRIS_WIRE_TOKEN_BINARY || token.bytes.size != IRIS_WIRE_ID_SIZE)
         return fail_type (check, key, "binary of 16 bytes", &token);

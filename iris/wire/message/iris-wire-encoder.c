@@ -60,6 +60,15 @@ encode_string (msgpack_packer *packer,
 }
 
 static gboolean
+encode_data (msgpack_packer *packer, const IrisWireString *data, IrisWireCheck *check)
+{
+  if (!check_header (packer->data, data->len, check))
+    return FALSE;
+  iris_wire_pack_binary (packer, data->data, data->len);
+  return TRUE;
+}
+
+static gboolean
 encode_args (msgpack_packer *packer, guint key, const IrisWireArgs *args, IrisWireCheck *check)
 {
   IrisWireArgsIter iter;
@@ -135,6 +144,8 @@ encode_value (msgpack_packer *packer,
     case IRIS_WIRE_KIND_RAW:
       return encode_string (packer, key, IRIS_WIRE_CONST_FIELD (message, field, IrisWireString),
                             field->kind == IRIS_WIRE_KIND_RAW, check);
+    case IRIS_WIRE_KIND_DATA:
+      return encode_data (packer, IRIS_WIRE_CONST_FIELD (message, field, IrisWireString), check);
     case IRIS_WIRE_KIND_ID:
       iris_wire_pack_binary (packer, IRIS_WIRE_CONST_FIELD (message, field, guint8),
                              IRIS_WIRE_ID_SIZE);

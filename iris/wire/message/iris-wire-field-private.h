@@ -18,7 +18,8 @@ typedef enum
   IRIS_WIRE_KIND_INT32,
   IRIS_WIRE_KIND_BOOLEAN,
   IRIS_WIRE_KIND_STRING,
-  IRIS_WIRE_KIND_RAW, /* binary; a string is read too */
+  IRIS_WIRE_KIND_RAW,  /* binary; a string is read too */
+  IRIS_WIRE_KIND_DATA, /* binary of any bytes, which only max-header bounds */
   IRIS_WIRE_KIND_ID,
   IRIS_WIRE_KIND_ARGS,
   IRIS_WIRE_KIND_NUMBERS,

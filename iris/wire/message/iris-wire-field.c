@@ -136,6 +136,12 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
   [IRIS_WIRE_KEY_REMOVE] = OTHER (BOOLEAN, remove, "remove"),
   [IRIS_WIRE_KEY_SUSPENDED] = OTHER (BOOLEAN, suspended, "suspended"),
   [IRIS_WIRE_KEY_EVERY_MS] = UINT64 (every_ms, "every-ms"),
+  [IRIS_WIRE_KEY_NODE] = OTHER (STRING, node, "node"),
+  [IRIS_WIRE_KEY_ANY_NODE] = OTHER (BOOLEAN, any_node, "any-node"),
+  [IRIS_WIRE_KEY_FOR_OWNER] = UINT64 (for_owner, "for-owner"),
+  [IRIS_WIRE_KEY_HEADER] = OTHER (DATA, header, "header"),
+  [IRIS_WIRE_KEY_CLUSTER_ITEM] = OTHER (ID, cluster_item, "cluster-item"),
+  [IRIS_WIRE_KEY_TYPE] = UINT32 (asked, "type", 1, 0xff),
 };
 
 #define K(key) IRIS_WIRE_BIT (IRIS_WIRE_KEY_##key)
@@ -146,15 +152,19 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
 #define NEAR_KEYS   (K (HINT_NAME) | K (NEAR_ITEM) | K (NEAR_PATH))
 #define MEMORY_KEYS (K (FOOTPRINT) | K (KEEP_APART))
 #define KEEP_KEYS   (K (CLASS) | K (KEY) | K (KEEP_MS) | K (DETACH) | K (BURY))
-#define ITEM_KEYS                                                                           \
-  (K (SERVICE) | K (HINT) | K (STRICT) | K (CONTENT_TYPE) | K (ARGS) | K (PATH) | K (QUIET) \
-   | NEAR_KEYS | MEMORY_KEYS | KEEP_KEYS | WAITING_KEYS | TRACE_KEYS | OUTPUT_KEYS | K (QUEUE))
+#define ITEM_KEYS                                                                              \
+  (K (SERVICE) | K (HINT) | K (STRICT) | K (CONTENT_TYPE) | K (ARGS) | K (PATH) | K (QUIET)    \
+   | NEAR_KEYS | MEMORY_KEYS | KEEP_KEYS | WAITING_KEYS | TRACE_KEYS | OUTPUT_KEYS | K (QUEUE) \
+   | K (NODE) | K (ANY_NODE) | K (CLUSTER_ITEM) | OWNER_KEYS)
+/* Of requests that may be about another node; only the bridge says for which owner. */
+#define OWNER_KEYS (K (FOR_OWNER) | K (KEY_NAME))
+#define ASKED_KEYS (K (NODE) | OWNER_KEYS)
 #define COMMAND_KEYS                                                                            \
   (K (STREAM) | K (DIRECTORY) | K (ENVIRONMENT) | K (CLEAR_ENVIRONMENT) | K (NICE) | K (LIMITS) \
    | K (TIME_LIMIT_MS) | K (GRACE_MS))
 #define RUN_KEYS                                                                               \
   (K (HOME) | K (PLACE) | K (WORKER) | K (QUEUE_NS) | K (RUN_NS) | K (BYTES) | K (EXIT_STATUS) \
-   | K (SIGNAL) | K (ITEM) | K (ATTEMPTS))
+   | K (SIGNAL) | K (ITEM) | K (ATTEMPTS) | K (NODE))
 #define TRACE_KEYS   (K (TRACEPARENT) | K (TRACESTATE))
 #define OUTPUT_KEYS  (K (KEEP_OUTPUT) | K (OUTPUT_POLICY) | K (HOOK))
 #define VERSION_KEYS (K (VERSION_MIN) | K (VERSION_MAX))
@@ -181,25 +191,31 @@ static const IrisWireTypeInfo types[128] = {
                                 K (SERVICE), TRUE },
   [SLOT (IRIS_WIRE_BATCH)] = { "BATCH", K (QUIET), 0, TRUE },
   [SLOT (IRIS_WIRE_ACK)] = { "ACK", K (TARGET) | K (COUNT), 0, TRUE },
-  [SLOT (IRIS_WIRE_CANCEL)] = { "CANCEL", K (TARGET) | K (ANYWHERE) | K (ITEM), 0, FALSE },
+  [SLOT (IRIS_WIRE_CANCEL)] = { "CANCEL", K (TARGET) | K (ANYWHERE) | K (ITEM) | ASKED_KEYS, 0,
+                                FALSE },
   [SLOT (IRIS_WIRE_STATUS)] = { "STATUS", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_SERVICES)] = { "SERVICES", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_PING)] = { "PING", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_BYE)] = { "BYE", 0, 0, FALSE },
-  [SLOT (IRIS_WIRE_FETCH)] = { "FETCH", K (ITEM) | K (WAIT_MS), K (ITEM), FALSE },
-  [SLOT (IRIS_WIRE_LIST)] = { "LIST", LIST_KEYS, 0, FALSE },
-  [SLOT (IRIS_WIRE_SHOW)] = { "SHOW", K (ITEM) | K (WAIT_MS) | K (PAYLOAD), K (ITEM), FALSE },
-  [SLOT (IRIS_WIRE_KICK)] = { "KICK", K (ITEM) | K (STATE) | K (COUNT), 0, FALSE },
-  [SLOT (IRIS_WIRE_BURY)] = { "BURY", K (ITEM) | K (MESSAGE), K (ITEM), FALSE },
+  [SLOT (IRIS_WIRE_FETCH)] = { "FETCH", K (ITEM) | K (WAIT_MS) | ASKED_KEYS, K (ITEM), FALSE },
+  [SLOT (IRIS_WIRE_LIST)] = { "LIST", LIST_KEYS | ASKED_KEYS, 0, FALSE },
+  [SLOT (IRIS_WIRE_SHOW)] = { "SHOW", K (ITEM) | K (WAIT_MS) | K (PAYLOAD) | ASKED_KEYS, K (ITEM),
+                              FALSE },
+  [SLOT (IRIS_WIRE_KICK)] = { "KICK", K (ITEM) | K (STATE) | K (COUNT) | ASKED_KEYS, 0, FALSE },
+  [SLOT (IRIS_WIRE_BURY)] = { "BURY", K (ITEM) | K (MESSAGE) | ASKED_KEYS, K (ITEM), FALSE },
   [SLOT (IRIS_WIRE_DRAIN)] = { "DRAIN", K (PLACE) | K (DRAINED), K (PLACE) | K (DRAINED), FALSE },
   [SLOT (IRIS_WIRE_SET_WORKERS)] = { "SET_WORKERS", K (PLACE) | K (WORKERS),
                                      K (PLACE) | K (WORKERS), FALSE },
   [SLOT (IRIS_WIRE_MORE)] = { "MORE", K (TARGET) | K (GRANT), K (TARGET) | K (GRANT), FALSE },
   [SLOT (IRIS_WIRE_READY)] = { "READY", K (CAPACITY) | K (PLACE), K (CAPACITY), TRUE },
-  [SLOT (IRIS_WIRE_DONE)] = { "DONE", K (CONTENT_TYPE), 0, TRUE },
-  [SLOT (IRIS_WIRE_FAIL)] = { "FAIL", K (MESSAGE) | K (CODE) | K (AGAIN), K (MESSAGE), FALSE },
+  [SLOT (IRIS_WIRE_DONE)] = { "DONE",
+                              RUN_KEYS | K (CONTENT_TYPE) | K (STDOUT_LENGTH) | K (TRUNCATED), 0,
+                              TRUE },
+  [SLOT (IRIS_WIRE_FAIL)] = { "FAIL",
+                              RUN_KEYS | K (MESSAGE) | K (CODE) | K (AGAIN) | K (RETRY_AFTER_MS),
+                              K (MESSAGE), FALSE },
   [SLOT (IRIS_WIRE_EXTEND)] = { "EXTEND", K (LEASE_MS), 0, FALSE },
-  [SLOT (IRIS_WIRE_REPORT)] = { "REPORT", REPORT_KEYS, 0, TRUE },
+  [SLOT (IRIS_WIRE_REPORT)] = { "REPORT", REPORT_KEYS | K (NODE) | K (CHANNEL), 0, TRUE },
   [SLOT (IRIS_WIRE_WORKERS)] = { "WORKERS", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_WELCOME)] = { "WELCOME", WELCOME_KEYS | K (FEATURES) | K (NAME) | K (MAX_BATCH),
                                  WELCOME_KEYS, FALSE },
@@ -226,28 +242,33 @@ static const IrisWireTypeInfo types[128] = {
   [SLOT (IRIS_WIRE_COMPLETIONS)] = { "COMPLETIONS", 0, 0, TRUE },
   [SLOT (IRIS_WIRE_LEASE)] = { "LEASE",
                                LEASE_KEYS | K (CONTENT_TYPE) | K (ARGS) | K (PATH) | K (PROGRESS)
-                                   | K (PARTS) | TRACE_KEYS,
+                                   | K (PARTS) | TRACE_KEYS | K (ITEM) | K (CLUSTER_ITEM)
+                                   | OWNER_KEYS | K (HEADER) | K (RETRIES) | K (DEADLINE_MS)
+                                   | K (STREAM),
                                LEASE_KEYS, TRUE },
   [SLOT (IRIS_WIRE_STOP)] = { "STOP", ERROR_KEYS, ERROR_KEYS, FALSE },
   [SLOT (IRIS_WIRE_ENROLLED)] = { "ENROLLED", ENROLLED_KEYS, ENROLLED_KEYS, FALSE },
+  [SLOT (IRIS_WIRE_ANSWER)] = { "ANSWER", K (TYPE) | K (HEADER), K (TYPE) | K (HEADER), TRUE },
+  [SLOT (IRIS_WIRE_ASK)] = { "ASK", ASKED_KEYS | K (TYPE) | K (HEADER),
+                             K (NODE) | K (TYPE) | K (HEADER), TRUE },
   [SLOT (IRIS_WIRE_WORKERS_REPLY)] = { "WORKERS_REPLY", 0, 0, TRUE },
   [SLOT (IRIS_WIRE_STATISTICS)] = { "STATISTICS", K (SECTIONS), 0, FALSE },
   [SLOT (IRIS_WIRE_TRACE)] = { "TRACE", K (WAIT_MS), K (WAIT_MS), FALSE },
   [SLOT (IRIS_WIRE_SPANS)] = { "SPANS", K (OFFSET) | K (COUNT), 0, FALSE },
   [SLOT (IRIS_WIRE_RELOAD)] = { "RELOAD", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_KEYS)] = { "KEYS", K (KEY_NAME), 0, FALSE },
-  [SLOT (IRIS_WIRE_SUSPEND)] = { "SUSPEND", K (ITEM) | K (MESSAGE), K (ITEM), FALSE },
-  [SLOT (IRIS_WIRE_RESUME)] = { "RESUME", K (ITEM), K (ITEM), FALSE },
+  [SLOT (IRIS_WIRE_SUSPEND)] = { "SUSPEND", K (ITEM) | K (MESSAGE) | ASKED_KEYS, K (ITEM), FALSE },
+  [SLOT (IRIS_WIRE_RESUME)] = { "RESUME", K (ITEM) | ASKED_KEYS, K (ITEM), FALSE },
   [SLOT (IRIS_WIRE_EDIT)] = { "EDIT",
                               K (ITEM) | K (HINT) | K (STRICT) | K (HINT_NAME) | K (ARGS)
                                   | K (DELAY_MS) | K (AT_MS) | K (PRIORITY) | K (RETRIES)
                                   | K (BACKOFF_MS) | K (TIME_TO_RUN_MS) | K (DEADLINE_MS)
                                   | K (QUEUE) | K (TIME_LIMIT_MS) | K (GRACE_MS) | K (KEEP_MS)
-                                  | K (BURY),
+                                  | K (BURY) | ASKED_KEYS,
                               K (ITEM), FALSE },
   [SLOT (IRIS_WIRE_AGAIN)] = { "AGAIN",
                                K (ITEM) | K (KEY) | K (DELAY_MS) | K (AT_MS) | K (PRIORITY)
-                                   | K (QUEUE),
+                                   | K (QUEUE) | ASKED_KEYS,
                                K (ITEM), FALSE },
   [SLOT (IRIS_WIRE_SCHEDULE)] = { "SCHEDULE",
                                   K (SCHEDULE) | K (CALENDAR) | K (EVERY_MS) | K (ZONE)
@@ -262,6 +283,10 @@ static const IrisWireTypeInfo types[128] = {
   [SLOT (IRIS_WIRE_QUEUES)] = { "QUEUES", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_FOLLOW)] = { "FOLLOW", K (ITEM) | K (OFFSET) | K (GRANT), K (ITEM), FALSE },
   [SLOT (IRIS_WIRE_BACKUP)] = { "BACKUP", K (PATH), K (PATH), FALSE },
+  [SLOT (IRIS_WIRE_NODES)] = { "NODES", 0, 0, FALSE },
+  [SLOT (IRIS_WIRE_NODE)] = { "NODE", K (NODE) | K (DRAINED) | K (REMOVE), K (NODE), FALSE },
+  [SLOT (IRIS_WIRE_CLUSTER_CHECK)] = { "CLUSTER_CHECK", 0, 0, FALSE },
+  [SLOT (IRIS_WIRE_CLUSTER_INIT)] = { "CLUSTER_INIT", 0, 0, FALSE },
   [SLOT (IRIS_WIRE_STATISTICS_REPLY)] = { "STATISTICS_REPLY", 0, 0, TRUE },
   [SLOT (IRIS_WIRE_TRACE_REPLY)] = { "TRACE_REPLY", K (ENDS), 0, TRUE },
   [SLOT (IRIS_WIRE_SPANS_REPLY)] = { "SPANS_REPLY", K (OFFSET), K (OFFSET), TRUE },
@@ -269,6 +294,7 @@ static const IrisWireTypeInfo types[128] = {
   [SLOT (IRIS_WIRE_GOING)] = { "GOING", K (RETRY_AFTER_MS) | K (MESSAGE), 0, FALSE },
   [SLOT (IRIS_WIRE_SCHEDULES_REPLY)] = { "SCHEDULES_REPLY", K (KEY), 0, TRUE },
   [SLOT (IRIS_WIRE_QUEUES_REPLY)] = { "QUEUES_REPLY", 0, 0, TRUE },
+  [SLOT (IRIS_WIRE_NODES_REPLY)] = { "NODES_REPLY", 0, 0, TRUE },
   [SLOT (IRIS_WIRE_FOLLOWED)] = { "FOLLOWED", K (ITEM) | K (STATE) | K (OFFSET) | K (TRUNCATED),
                                   K (ITEM), FALSE },
 };

@@ -11,6 +11,7 @@ G_BEGIN_DECLS
 /* Feature bits of HELLO and WELCOME. */
 #define IRIS_WIRE_FEATURE_ASKS_ONLY  (G_GUINT64_CONSTANT (1) << 8)
 #define IRIS_WIRE_FEATURE_TWO_FRAMES (G_GUINT64_CONSTANT (1) << 9)
+#define IRIS_WIRE_FEATURE_BRIDGE     (G_GUINT64_CONSTANT (1) << 10)
 
 /**
  * IrisWireType:
@@ -47,6 +48,10 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_QUEUES: asks for the named queues; answered by QUEUES_REPLY
  * @IRIS_WIRE_FOLLOW: asks for the output of an item as it comes; answered by OUTPUT and FOLLOWED
  * @IRIS_WIRE_BACKUP: has the journal copied; answered by CHANGED
+ * @IRIS_WIRE_NODES: asks for the nodes of the cluster; answered by NODES_REPLY
+ * @IRIS_WIRE_NODE: drains, resumes or removes a node; answered by CHANGED
+ * @IRIS_WIRE_CLUSTER_CHECK: has the streams of the cluster looked at; answered by CHANGED
+ * @IRIS_WIRE_CLUSTER_INIT: has those that are missing made; answered by CHANGED
  * @IRIS_WIRE_MORE: lets an item send more output, or more parts; not answered
  * @IRIS_WIRE_READY: a worker says what it serves; answered by ENROLLED
  * @IRIS_WIRE_DONE: a worker gives a leased item's result; not answered
@@ -54,6 +59,7 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_EXTEND: a worker needs its lease for longer; not answered
  * @IRIS_WIRE_REPORT: a worker tells how far a leased item is; not answered
  * @IRIS_WIRE_WORKERS: asks for the worker processes; answered by WORKERS_REPLY
+ * @IRIS_WIRE_ANSWER: the bridge passes an answer of another node on; not answered
  * @IRIS_WIRE_WELCOME: answers HELLO
  * @IRIS_WIRE_MAP_REPLY: answers MAP
  * @IRIS_WIRE_ACCEPTED: answers SUBMIT and BATCH
@@ -81,10 +87,12 @@ G_BEGIN_DECLS
  * @IRIS_WIRE_SCHEDULES_REPLY: answers SCHEDULES
  * @IRIS_WIRE_QUEUES_REPLY: answers QUEUES
  * @IRIS_WIRE_FOLLOWED: ends the answer to FOLLOW
+ * @IRIS_WIRE_NODES_REPLY: answers NODES
  * @IRIS_WIRE_LEASE: gives an item to a worker process for a while
  * @IRIS_WIRE_STOP: takes a lease back from a worker process
  * @IRIS_WIRE_ENROLLED: answers READY
  * @IRIS_WIRE_WORKERS_REPLY: answers WORKERS
+ * @IRIS_WIRE_ASK: gives the bridge a request for another node
  *
  * The second frame. What clients send is below 0x80, what irisd sends is not.
  */
@@ -122,6 +130,11 @@ typedef enum
   IRIS_WIRE_QUEUES = 0x1f,
   IRIS_WIRE_FOLLOW = 0x28,
   IRIS_WIRE_BACKUP = 0x29,
+  IRIS_WIRE_NODES = 0x2b,
+  IRIS_WIRE_NODE = 0x2c,
+  IRIS_WIRE_CLUSTER_CHECK = 0x2d,
+  IRIS_WIRE_CLUSTER_INIT = 0x2e,
+  IRIS_WIRE_ANSWER = 0x2a,
   IRIS_WIRE_MORE = 0x25,
   IRIS_WIRE_READY = 0x20,
   IRIS_WIRE_DONE = 0x21,
@@ -155,9 +168,11 @@ typedef enum
   IRIS_WIRE_SCHEDULES_REPLY = 0x9c,
   IRIS_WIRE_QUEUES_REPLY = 0x9d,
   IRIS_WIRE_FOLLOWED = 0x9e,
+  IRIS_WIRE_NODES_REPLY = 0x9f,
   IRIS_WIRE_LEASE = 0xa0,
   IRIS_WIRE_STOP = 0xa1,
   IRIS_WIRE_ENROLLED = 0xa2,
+  IRIS_WIRE_ASK = 0xa3,
   IRIS_WIRE_WORKERS_REPLY = 0xa7,
 } IrisWireType;
 
@@ -194,6 +209,12 @@ typedef enum
   IRIS_WIRE_KEY_SIGNAL = 27,
   IRIS_WIRE_KEY_STDOUT_LENGTH = 28,
   IRIS_WIRE_KEY_TRUNCATED = 30,
+  IRIS_WIRE_KEY_NODE = 31,
+  IRIS_WIRE_KEY_ANY_NODE = 32,
+  IRIS_WIRE_KEY_FOR_OWNER = 33,
+  IRIS_WIRE_KEY_HEADER = 34,
+  IRIS_WIRE_KEY_CLUSTER_ITEM = 35,
+  IRIS_WIRE_KEY_TYPE = 36,
   IRIS_WIRE_KEY_CODE = 40,
   IRIS_WIRE_KEY_ERROR_NAME = 41,
   IRIS_WIRE_KEY_MESSAGE = 42,

@@ -78,7 +78,8 @@ void
 iris_wire_message_set_string (IrisWireMessage *self, IrisWireKey key, const char *data, gssize len)
 {
   const IrisWireField *text = field_of_kind (key, IRIS_WIRE_KIND_STRING);
-  const IrisWireField *field = text != NULL ? text : field_of_kind (key, IRIS_WIRE_KIND_RAW);
+  const IrisWireField *raw = text != NULL ? text : field_of_kind (key, IRIS_WIRE_KIND_RAW);
+  const IrisWireField *field = raw != NULL ? raw : field_of_kind (key, IRIS_WIRE_KIND_DATA);
 
   g_return_if_fail (field != NULL);
   g_return_if_fail (data != NULL);
@@ -134,6 +135,16 @@ iris_wire_message_set_target (IrisWireMessage *self, const guint8 *target)
 
   memcpy (self->target, target, IRIS_WIRE_ID_SIZE);
   self->present |= IRIS_WIRE_BIT (IRIS_WIRE_KEY_TARGET);
+}
+
+void
+iris_wire_message_set_cluster_item (IrisWireMessage *self, const guint8 *cluster_item)
+{
+  g_return_if_fail (self != NULL);
+  g_return_if_fail (cluster_item != NULL);
+
+  memcpy (self->cluster_item, cluster_item, IRIS_WIRE_ID_SIZE);
+  self->present |= IRIS_WIRE_BIT (IRIS_WIRE_KEY_CLUSTER_ITEM);
 }
 
 void
@@ -198,6 +209,14 @@ append_string (GString *out, const IrisWireString *string)
 }
 
 static void
+append_data (GString *out, const IrisWireString *data)
+{
+  for (gsize i = 0; i < MIN (data->len, LONGEST_SHOWN); i++)
+    g_string_append_printf (out, "%02x", (guint8) data->data[i]);
+  g_string_append (out, data->len > LONGEST_SHOWN ? "..." : "");
+}
+
+static void
 append_id (GString *out, const guint8 *id)
 {
   for (guint i = 0; i < IRIS_WIRE_ID_SIZE; i++)
@@ -254,6 +273,9 @@ append_field (GString *out, const IrisWireMessage *self, const IrisWireField *fi
     case IRIS_WIRE_KIND_STRING:
     case IRIS_WIRE_KIND_RAW:
       append_string (out, IRIS_WIRE_CONST_FIELD (self, field, IrisWireString));
+      break;
+    case IRIS_WIRE_KIND_DATA:
+      append_data (out, IRIS_WIRE_CONST_FIELD (self, field, IrisWireString));
       break;
     case IRIS_WIRE_KIND_ID:
       append_id (out, IRIS_WIRE_CONST_FIELD (self, field, guint8));

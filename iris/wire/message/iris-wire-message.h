@@ -86,6 +86,12 @@ __extension__ typedef unsigned __int128 IrisWireKeys;
  * @stdout_length: key 28, how many bytes of the body are standard output; the rest is standard
  * error
  * @truncated: key 30, output beyond a limit was dropped
+ * @node: key 31, the name of a node of the cluster
+ * @any_node: key 32, the item may run on any node
+ * @for_owner: key 33, the owner of the item, or of what is asked
+ * @header: key 34, the header of another message, as it is encoded
+ * @cluster_item: key 35, what names an item in the whole cluster
+ * @asked: key 36, an #IrisWireType: of the message whose header is key 34
  * @code: key 40, an #IrisWireError, or one that is newer
  * @error_name: key 41, its stable name
  * @message: key 42, what went wrong and what to do next
@@ -176,6 +182,7 @@ typedef struct
   guint8 type;
   guint8 request_id[IRIS_WIRE_ID_SIZE];
   guint8 target[IRIS_WIRE_ID_SIZE];
+  guint8 cluster_item[IRIS_WIRE_ID_SIZE];
   IrisWireKeys present;
 
   guint32 version_min;
@@ -293,6 +300,12 @@ typedef struct
   guint32 sections;
   gboolean remove;
   gboolean suspended;
+
+  IrisWireString node;
+  IrisWireString header;
+  guint64 for_owner;
+  guint32 asked;
+  gboolean any_node;
   IrisWireFrame body;
 } IrisWireMessage;
 
@@ -351,7 +364,8 @@ void iris_wire_message_set_boolean (IrisWireMessage *self, IrisWireKey key, gboo
 /**
  * iris_wire_message_set_string:
  * @key: a key whose value is a string
- * @data: (not nullable): the string, borrowed: it must outlive @self's use
+ * @data: (not nullable): the string, borrowed: it must outlive @self's use; of the key `header` any
+ * bytes
  * @len: its length in bytes, or -1 if it ends with a NUL
  */
 IRIS_AVAILABLE_IN_ALL
@@ -395,6 +409,15 @@ void iris_wire_message_set_numbers (IrisWireMessage *self,
  */
 IRIS_AVAILABLE_IN_ALL
 void iris_wire_message_set_target (IrisWireMessage *self, const guint8 *target);
+
+/**
+ * iris_wire_message_set_cluster_item:
+ * @cluster_item: (array fixed-size=16): what names the item in the whole cluster, copied
+ *
+ * Sets key 35.
+ */
+IRIS_AVAILABLE_IN_ALL
+void iris_wire_message_set_cluster_item (IrisWireMessage *self, const guint8 *cluster_item);
 
 /**
  * iris_wire_message_set_body:

@@ -50,11 +50,11 @@ static const char *
 kind_name (guint kind)
 {
   static const char *const names[] = {
-    [IRIS_WIRE_KIND_UINT32] = "u32",     [IRIS_WIRE_KIND_UINT64] = "u64",
-    [IRIS_WIRE_KIND_INT32] = "i32",      [IRIS_WIRE_KIND_BOOLEAN] = "bool",
-    [IRIS_WIRE_KIND_STRING] = "text",    [IRIS_WIRE_KIND_RAW] = "bytes",
-    [IRIS_WIRE_KIND_ID] = "id",          [IRIS_WIRE_KIND_ARGS] = "list",
-    [IRIS_WIRE_KIND_NUMBERS] = "numbers"
+    [IRIS_WIRE_KIND_UINT32] = "u32",      [IRIS_WIRE_KIND_UINT64] = "u64",
+    [IRIS_WIRE_KIND_INT32] = "i32",       [IRIS_WIRE_KIND_BOOLEAN] = "bool",
+    [IRIS_WIRE_KIND_STRING] = "text",     [IRIS_WIRE_KIND_RAW] = "bytes",
+    [IRIS_WIRE_KIND_ID] = "id",           [IRIS_WIRE_KIND_ARGS] = "list",
+    [IRIS_WIRE_KIND_NUMBERS] = "numbers", [IRIS_WIRE_KIND_DATA] = "data",
   };
 
   return names[kind];

@@ -134,6 +134,7 @@ rewrite_body (const IrisWireMessage *message, const IrisWireLimits *limits, GErr
   g_autoptr (IrisWireSpans) spans = NULL;
   g_autoptr (IrisWireSchedules) schedules = NULL;
   g_autoptr (IrisWireQueues) queues = NULL;
+  g_autoptr (IrisWireNodes) nodes = NULL;
   g_autoptr (IrisWireClientKeys) keys = NULL;
   g_autoptr (IrisWireServices) services = NULL;
   g_autoptr (IrisWireWorkers) workers = NULL;
@@ -156,6 +157,9 @@ rewrite_body (const IrisWireMessage *message, const IrisWireLimits *limits, GErr
     case IRIS_WIRE_QUEUES_REPLY:
       queues = iris_wire_queues_decode (message->body, limits, error);
       return queues != NULL ? iris_wire_queues_encode (queues, limits, error) : NULL;
+    case IRIS_WIRE_NODES_REPLY:
+      nodes = iris_wire_nodes_decode (message->body, limits, error);
+      return nodes != NULL ? iris_wire_nodes_encode (nodes, limits, error) : NULL;
     case IRIS_WIRE_SPANS_REPLY:
       spans = iris_wire_spans_decode (message->body, limits, error);
       return spans != NULL ? iris_wire_spans_encode (spans, limits, error) : NULL;

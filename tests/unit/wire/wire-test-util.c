@@ -8,13 +8,13 @@
 
 #include <string.h>
 
-const guint8 wire_test_types[] = { 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a,
-                                   0x0b, 0x0c, 0x0d, 0x0e, 0x0f, 0x10, 0x11, 0x12, 0x13, 0x14,
-                                   0x15, 0x16, 0x18, 0x19, 0x1a, 0x1b, 0x1c, 0x1d, 0x1e, 0x1f,
-                                   0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x27, 0x28, 0x29, 0x81,
-                                   0x82, 0x83, 0x85, 0x86, 0x87, 0x89, 0x8b, 0x8c, 0x8d, 0x8e,
-                                   0x90, 0x91, 0x92, 0x93, 0x94, 0x95, 0x96, 0x97, 0x98, 0x99,
-                                   0x9a, 0x9b, 0x9c, 0x9d, 0x9e, 0xa0, 0xa1, 0xa2, 0xa7 };
+const guint8 wire_test_types[] = { 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a, 0x0b,
+                                   0x0c, 0x0d, 0x0e, 0x0f, 0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16,
+                                   0x18, 0x19, 0x1a, 0x1b, 0x1c, 0x1d, 0x1e, 0x1f, 0x20, 0x21, 0x22,
+                                   0x23, 0x24, 0x25, 0x27, 0x28, 0x29, 0x2a, 0x2b, 0x2c, 0x2d, 0x2e,
+                                   0x81, 0x82, 0x83, 0x85, 0x86, 0x87, 0x89, 0x8b, 0x8c, 0x8d, 0x8e,
+                                   0x90, 0x91, 0x92, 0x93, 0x94, 0x95, 0x96, 0x97, 0x98, 0x99, 0x9a,
+                                   0x9b, 0x9c, 0x9d, 0x9e, 0x9f, 0xa0, 0xa1, 0xa2, 0xa3, 0xa7 };
 const guint wire_test_n_types = G_N_ELEMENTS (wire_test_types);
 
 guint32
@@ -121,10 +121,17 @@ random_field (GRand *rand, guint key, GPtrArray *arena, IrisWireMessage *message
       string = random_string (rand, field->kind == IRIS_WIRE_KIND_RAW, arena);
       iris_wire_message_set_string (message, key, string.data, (gssize) string.len);
       break;
+    case IRIS_WIRE_KIND_DATA:
+      string = random_string (rand, TRUE, arena);
+      iris_wire_message_set_string (message, key, string.data, (gssize) string.len);
+      break;
     case IRIS_WIRE_KIND_ID:
       for (guint i = 0; i < sizeof id; i++)
         id[i] = (guint8) g_rand_int (rand);
-      iris_wire_message_set_target (message, id);
+      if (key == IRIS_WIRE_KEY_TARGET)
+        iris_wire_message_set_target (message, id);
+      else
+        iris_wire_message_set_cluster_item (message, id);
       break;
     case IRIS_WIRE_KIND_ARGS:
       random_args (rand, key, arena, message);
@@ -217,7 +224,8 @@ same_field (const IrisWireMessage *a, const IrisWireMessage *b, const IrisWireFi
 
   if (field->kind == IRIS_WIRE_KIND_NONE)
     return TRUE;
-  if (field->kind == IRIS_WIRE_KIND_STRING || field->kind == IRIS_WIRE_KIND_RAW)
+  if (field->kind == IRIS_WIRE_KIND_STRING || field->kind == IRIS_WIRE_KIND_RAW
+      || field->kind == IRIS_WIRE_KIND_DATA)
     return same_string (IRIS_WIRE_CONST_FIELD (a, field, IrisWireString),
                         IRIS_WIRE_CONST_FIELD (b, field, IrisWireString));
   if (field->kind == IRIS_WIRE_KIND_ARGS)
