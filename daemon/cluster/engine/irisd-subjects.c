@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The subjects of items in the cluster; see irisd-subjects.h. What is parsed here came from another
+ * node or from a person with a NATS client.
+ */
+#include "daemon/cluster/engine/irisd-subjects.h"
+
+#include <string.h>
+
+#define ANY  "any"
+#define NONE "-"
+
+gboolean
+irisd_node_name_is_valid (const char *name)
+{
+  gsize n = 0;
+
+  if (!g_ascii_islower (name[0]) || g_str_equal (name, ANY))
+    return FALSE;
+  while (g_ascii_islower (name[n]) || g_ascii_isdigit (name[n]) || name[n] == '-')
+    n++;
+  return name[n] == '\0' && n <= IRISD_NODE_NAME_MAX;
+}
+
+static gboolean
+is_plain (char c)
+{
+  return g_ascii_isalnum (c) || c == '_' || c == '-';
+}
+
+static gboolean
+is_upper_hex (char c)
+{
+  return g_ascii_isdigit (c) || (c >= 'A' && c <= 'F');
+}
+
+char *
+irisd_subject_escape (const char *name)
+{
+  GString *token = g_string_sized_new (strlen (name) + 1);
+
+  if (g_str_equal (name, NONE))
+    g_string_append (token, "=2D");
+  else
+    for (const char *c = name; *c; c++)
+      {
+        if (is_plain (*c))
+          g_string_append_c (token, *c);
+        else
+          g_string_append_printf (token, "=%02X", (guchar) *c);
+      }
+  return g_string_free (token, FALSE);
+}
+
+char *
+irisd_subject_unescape (const char *token)
+{
+  g_autoptr (GString) name = g_string_sized_new (strlen (token) + 1);
+  g_autofree char *again = NULL;
+
+  for (const char *c = token; *c; c++)
+    {
+      if (is_plain (*c))
+        g_string_append_c (name, *c);
+      else if (*c == '=' && is_upper_hex (c[1]) && is_upper_hex (c[2]))
+        {
+          int byte = g_ascii_xdigit_value (c[1]) * 16 + g_ascii_xdigit_value (c[2]);
+          if (byte == 0)
+            return NULL;
+          g_string_append_c (name, (char) byte);
+          c += 2;
+        }
+      else
+        return NULL;
+    }
+  /* Each name has one token, else two subjects would mean the same. */
+  again = irisd_subject_escape (name->str);
+  if (name->len == 0 || !g_str_equal (again, token))
+    return NULL;
+  return g_string_free (g_steal_pointer (&name), FALSE);
+}
+
+char *
+irisd_subject_for_work (const char *node, gboolean strict, const char *place, const char *service)
+{
+  g_autofree char *service_token = irisd_subject_escape (service);
+  g_autofree char *place_token = NULL;
+
+  g_return_val_if_fail (node || (!strict && !place), NULL);
+  g_return_val_if_fail (service[0] != '\0', NULL);
+  place_token = place ? irisd_subject_escape (place) : g_strdup (NONE);
+  return g_strconcat (IRISD_SUBJECT_WORK, node ? node : ANY, strict ? ".strict." : ".soft.",
+                      place_token, ".", service_token, NULL);
+}
+
+void
+irisd_work_subject_clear (IrisdWorkSubject *work)
+{
+  g_clear_pointer (&work->node, g_free);
+  g_clear_pointer (&work->place, g_free);
+  g_clear_pointer (&work->service, g_free);
+  work->strict = FALSE;
+}
+
+gboolean
+irisd_subject_parse_work (const char *subject, IrisdWorkSubject *work)
+{
+  g_auto (GStrv) tokens = NULL;
+  gboolean any;
+
+  memset (work, 0, sizeof *work);
+  if (!g_str_has_prefix (subject, IRISD_SUBJECT_WORK))
+    return FALSE;
+  tokens = g_strsplit (subject + strlen (IRISD_SUBJECT_WORK), ".", 5);
+  if (g_strv_length (tokens) != 4)
+    return FALSE;
+  any = g_str_equal (tokens[0], ANY);
+  work->strict = g_str_equal (tokens[1], "strict");
+  if ((!any && !irisd_node_name_is_valid (tokens[0]))
+      || (!work->strict && !g_str_equal (tokens[1], "soft"))
+      || (any && (work->strict || !g_str_equal (tokens[2], NONE))))
+    goto wrong;
+  work->node = any ? NULL : g_strdup (tokens[0]);
+  if (!g_str_equal (tokens[2], NONE) && !(work->place = irisd_subject_unescape (tokens[2])))
+    goto wrong;
+  if (!(work->service = irisd_subject_unescape (tokens[3])))
+    goto wrong;
+  return TRUE;
+
+wrong:
+  irisd_work_subject_clear (work);
+  return FALSE;
+}
+
+char *
+irisd_subject_for_end (const char *home, const char *item)
+{
+  return g_strconcat (IRISD_SUBJECT_ENDS, home, ".", item, NULL);
+}
+
+gboolean
+irisd_subject_parse_end (const char *subject, char **home, char **item)
+{
+  g_auto (GStrv) tokens = NULL;
+
+  if (!g_str_has_prefix (subject, IRISD_SUBJECT_ENDS))
+    return FALSE;
+  tokens = g_strsplit (subject + strlen (IRISD_SUBJECT_ENDS), ".", 3);
+  if (g_strv_length (tokens) != 2 || !irisd_node_name_is_valid (tokens[0])
+      || !irisd_item_id_parse (tokens[1], NULL, NULL, NULL, NULL))
+    return FALSE;
+  *home = g_strdup (tokens[0]);
+  *item = g_strdup (tokens[1]);
+  return TRUE;
+}
+
+char *
+irisd_subject_for_node (const char *node, const char *what)
+{
+  return g_strconcat ("iris.n.", node, ".", what, NULL);
+}
+
+char *
+irisd_item_id (const char *home, guint64 number, guint64 request, guint64 instance)
+{
+  if (number != 0)
+    return g_strdup_printf ("%s-%" G_GUINT64_FORMAT "-%016" G_GINT64_MODIFIER "x", home, number,
+                            instance);
+  return g_strdup_printf ("%s-r%016" G_GINT64_MODIFIER "x-%016" G_GINT64_MODIFIER "x", home,
+                          request, instance);
+}
+
+static gboolean
+parse_hex (const char *digits, guint64 *value)
+{
+  *value = 0;
+  for (guint i = 0; i < 16; i++)
+    {
+      if (!g_ascii_isdigit (digits[i]) && !(digits[i] >= 'a' && digits[i] <= 'f'))
+        return FALSE;
+      *value = *value << 4 | (guint64) g_ascii_xdigit_value (digits[i]);
+    }
+  return digits[16] == '\0';
+}
+
+gboolean
+irisd_item_id_parse (const char *id,
+                     char **home,
+                     guint64 *number,
+                     guint64 *request,
+                     guint64 *instance)
+{
+  g_autofree char *copy = g_strdup (id);
+  guint64 a_number = 0, a_request = 0, an_instance;
+  char *dash;
+
+  /* From the end: a node's name may have dashes and digits as well. */
+  if (!(dash = strrchr (copy, '-')) || !parse_hex (dash + 1, &an_instance))
+    return FALSE;
+  *dash = '\0';
+  if (!(dash = strrchr (copy, '-')))
+    return FALSE;
+  *dash++ = '\0';
+  if (dash[0] == 'r'
+          ? !parse_hex (dash + 1, &a_request)
+          : dash[0] == '0'
+                || !g_ascii_string_to_unsigned (dash, 10, 1, G_MAXUINT64, &a_number, NULL))
+    return FALSE;
+  if (!irisd_node_name_is_valid (copy))
+    return FALSE;
+  if (home)
+    *home = g_strdup (copy);
+  if (number)
+    *number = a_number;
+  if (request)
+    *request = a_request;
+  if (instance)
+    *instance = an_instance;
+  return TRUE;
+}

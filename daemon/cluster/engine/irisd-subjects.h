@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The subjects of items in the cluster, and the names that are tokens of them.
+ *
+ * A token has the bytes A-Z, a-z, 0-9, "_" and "-"; each other byte of a name is "=XX", in
+ * upper-case hexadecimal, so a token is never empty, has no dot and no wildcard, and gives back the
+ * name. The place "-" of a subject is none; a place that is called "-" is "=2D".
+ */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* The longest name of a node. */
+#define IRISD_NODE_NAME_MAX 32
+
+#define IRISD_SUBJECT_WORK "iris.w."
+#define IRISD_SUBJECT_ENDS "iris.e."
+#define IRISD_SUBJECT_DEAD "iris.x."
+
+/* What a subject of work says; strings are the names, not the tokens. */
+typedef struct
+{
+  char *node; /* NULL: any */
+  gboolean strict;
+  char *place; /* NULL: none */
+  char *service;
+} IrisdWorkSubject;
+
+/* [a-z][a-z0-9-]{0,31}; "any" is none. */
+gboolean irisd_node_name_is_valid (const char *name);
+
+char *irisd_subject_escape (const char *name);
+/* NULL if @token is not what irisd_subject_escape() makes. */
+char *irisd_subject_unescape (const char *token);
+
+/* "iris.w.any.soft.-.SERVICE" or "iris.w.NODE.soft|strict.PLACE.SERVICE". @node NULL: any, which is
+ * never strict and has no place. */
+char *
+irisd_subject_for_work (const char *node, gboolean strict, const char *place, const char *service);
+gboolean irisd_subject_parse_work (const char *subject, IrisdWorkSubject *work);
+void irisd_work_subject_clear (IrisdWorkSubject *work);
+
+/* "iris.e.HOME.ITEM", "iris.n.NODE.end", "iris.n.NODE.ask" */
+char *irisd_subject_for_end (const char *home, const char *item);
+gboolean irisd_subject_parse_end (const char *subject, char **home, char **item);
+char *irisd_subject_for_node (const char *node, const char *what);
+
+/* An item's name in the cluster: "HOME-NUMBER-INSTANCE" for a number of the journal, which is not
+ * 0, and "HOME-rREQUEST-INSTANCE" with the number 0 for the request of an item that is not durable;
+ * request and instance are 16 hexadecimal digits. The instance tells apart the journals of a home.
+ */
+char *irisd_item_id (const char *home, guint64 number, guint64 request, guint64 instance);
+gboolean irisd_item_id_parse (const char *id,
+                              char **home,
+                              guint64 *number,
+                              guint64 *request,
+                              guint64 *instance);
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (IrisdWorkSubject, irisd_work_subject_clear)
+
+G_END_DECLS

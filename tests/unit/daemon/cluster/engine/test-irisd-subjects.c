@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Subjects and item names: what is made is parsed again, and nothing else is.
+ */
+#include "core-test-run.h"
+#include "daemon/cluster/engine/irisd-subjects.h"
+
+#include <string.h>
+
+TEST (names_of_nodes)
+{
+  static const char *const good[] = { "a", "node-1", "n0", "abcdefghijklmnopqrstuvwxyz012345" };
+  static const char *const bad[] = { "",     "any", "A",   "1n",
+                                     "-n",   "n.o", "n_o", "n ",
+                                     "nöde", "n*",  "n>",  "abcdefghijklmnopqrstuvwxyz0123456" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (good); i++)
+    ck_assert_msg (irisd_node_name_is_valid (good[i]), "%s", good[i]);
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
+    ck_assert_msg (!irisd_node_name_is_valid (bad[i]), "%s", bad[i]);
+}
+
+TEST (each_name_has_one_token_without_dots_and_wildcards)
+{
+  for (guint byte = 1; byte < 256; byte++)
+    {
+      const char name[] = { 'a', (char) byte, '\0' };
+      g_autofree char *token = irisd_subject_escape (name);
+      g_autofree char *again = irisd_subject_unescape (token);
+      ck_assert_str_eq (again, name);
+      ck_assert_ptr_null (strpbrk (token, ". *>\r\n\t"));
+    }
+  g_autofree char *dash = irisd_subject_escape ("-");
+  ck_assert_str_eq (dash, "=2D");
+}
+
+TEST (other_tokens_are_refused)
+{
+  static const char *const bad[] = { "",  "=",   "=4",  "=4g", "=2e",    "=00",  "=41",
+                                     "-", "a.b", "a b", "é",   "=2D=2D", "a=2Db" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
+    {
+      g_autofree char *name = irisd_subject_unescape (bad[i]);
+      ck_assert_msg (name == NULL, "%s", bad[i]);
+    }
+}
+
+static void
+check_work (const char *node,
+            gboolean strict,
+            const char *place,
+            const char *service,
+            const char *subject)
+{
+  g_autofree char *made = irisd_subject_for_work (node, strict, place, service);
+  g_auto (IrisdWorkSubject) work = { 0 };
+
+  ck_assert_str_eq (made, subject);
+  ck_assert (irisd_subject_parse_work (made, &work));
+  ck_assert_pstr_eq (work.node, node);
+  ck_assert_int_eq (work.strict, strict);
+  ck_assert_pstr_eq (work.place, place);
+  ck_assert_str_eq (work.service, service);
+}
+
+TEST (subjects_of_work)
+{
+  check_work (NULL, FALSE, NULL, "echo", "iris.w.any.soft.-.echo");
+  check_work ("n1", FALSE, "p0", "img.scale", "iris.w.n1.soft.p0.img=2Escale");
+  check_work ("n1", TRUE, NULL, "a*>", "iris.w.n1.strict.-.a=2A=3E");
+  check_work ("n1", TRUE, "-", "x", "iris.w.n1.strict.=2D.x");
+}
+
+TEST (other_subjects_of_work_are_refused)
+{
+  static const char *const bad[] = { "",
+                                     "iris.w.",
+                                     "iris.w.any.soft.-",
+                                     "iris.w.any.soft.-.",
+                                     "iris.w.any.soft..x",
+                                     "iris.w.any.strict.-.x",
+                                     "iris.w.any.soft.p0.x",
+                                     "iris.w.N1.soft.-.x",
+                                     "iris.w.n1.hard.-.x",
+                                     "iris.w.n1.soft.-.x.y",
+                                     "iris.e.n1.soft.-.x",
+                                     "iris.w.n1.soft.-.=41",
+                                     "iris.w.n1.soft.=00.x" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
+    {
+      IrisdWorkSubject work;
+      ck_assert_msg (!irisd_subject_parse_work (bad[i], &work), "%s", bad[i]);
+      ck_assert (!work.node && !work.place && !work.service);
+    }
+}
+
+static void
+check_item (const char *home, guint64 number, guint64 request, guint64 instance, const char *id)
+{
+  g_autofree char *made = irisd_item_id (home, number, request, instance);
+  g_autofree char *same_home = NULL;
+  guint64 same_number, same_request, same_instance;
+
+  ck_assert_str_eq (made, id);
+  ck_assert (irisd_item_id_parse (made, &same_home, &same_number, &same_request, &same_instance));
+  ck_assert_str_eq (same_home, home);
+  ck_assert_uint_eq (same_number, number);
+  ck_assert_uint_eq (same_request, request);
+  ck_assert_uint_eq (same_instance, instance);
+}
+
+TEST (names_of_items)
+{
+  check_item ("home", 17, 0, 0xa5, "home-17-00000000000000a5");
+  check_item ("a-1-b", G_MAXUINT64, 0, G_MAXUINT64, "a-1-b-18446744073709551615-ffffffffffffffff");
+  check_item ("home", 0, 0xfeed, 1, "home-r000000000000feed-0000000000000001");
+}
+
+TEST (other_names_of_items_are_refused)
+{
+  static const char *const bad[] = { "",
+                                     "home",
+                                     "home-1",
+                                     "home-1-a5",
+                                     "home-1-00000000000000A5",
+                                     "home-0-00000000000000a5",
+                                     "home-01-00000000000000a5",
+                                     "-1-00000000000000a5",
+                                     "home-rfeed-00000000000000a5",
+                                     "home-18446744073709551616-00000000000000a5",
+                                     "HOME-1-00000000000000a5",
+                                     "home-1-00000000000000a50" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
+    ck_assert_msg (!irisd_item_id_parse (bad[i], NULL, NULL, NULL, NULL), "%s", bad[i]);
+}
+
+TEST (subjects_of_ends)
+{
+  g_autofree char *subject = irisd_subject_for_end ("home", "home-17-00000000000000a5");
+  g_autofree char *home = NULL, *item = NULL;
+  char *none;
+
+  ck_assert_str_eq (subject, "iris.e.home.home-17-00000000000000a5");
+  ck_assert (irisd_subject_parse_end (subject, &home, &item));
+  ck_assert_str_eq (home, "home");
+  ck_assert_str_eq (item, "home-17-00000000000000a5");
+  ck_assert (!irisd_subject_parse_end ("iris.e.home", &none, &none));
+  ck_assert (!irisd_subject_parse_end ("iris.e.home.17", &none, &none));
+  ck_assert (!irisd_subject_parse_end ("iris.e.home.home-17-00000000000000a5.x", &none, &none));
+}
+
+TEST_MAIN ("subjects", NULL, NULL)
