@@ -4,6 +4,7 @@
  */
 #include "tests/bench/bench-arguments.h"
 #include "tests/bench/daemon/bench-daemon.h"
+#include "tests/bench/nodes/nodes.h"
 #include "tests/bench/report/bench-diff.h"
 #include "tests/bench/page/bench-drawing.h"
 #include "tests/bench/page/bench-page.h"
@@ -320,6 +321,38 @@ command_diff (int n_files, char **files, const BenchArguments *a, int *status, G
   return TRUE;
 }
 
+#define NODE_WORKERS 4
+#define NODE_ITEMS   80
+#define NODE_WORK_US 200000
+
+static gboolean
+command_nodes (int n_words, char **words, const BenchArguments *a, int *status, GError **error)
+{
+  guint items = a->items > 0 ? (guint) a->items : NODE_ITEMS;
+  NodesSetup usual = { .n_workers = NODE_WORKERS,
+                       .n_items = a->quick && a->items == 0 ? items / 4 : items,
+                       .run_us = a->work > 0 ? a->work : NODE_WORK_US,
+                       .seed = (guint64) a->seed };
+  guint64 n_workers = NODE_WORKERS;
+
+  if (a->json && a->csv)
+    {
+      g_set_error_literal (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
+                           "--json and --csv exclude each other");
+      return FALSE;
+    }
+  if (a->workers != NULL && !g_ascii_string_to_unsigned (a->workers, 10, 1, 1024, &n_workers, NULL))
+    {
+      g_set_error (error, BENCH_ERROR, BENCH_ERROR_ARGUMENT,
+                   "nodes takes one number of --workers from 1 to 1024, not “%s”", a->workers);
+      return FALSE;
+    }
+  usual.n_workers = (guint) n_workers;
+
+  return nodes_command (n_words, words, &usual, a->costs, a->only, a->quick, a->json, a->csv,
+                        error);
+}
+
 #ifdef HAVE_SIM
 static gboolean
 command_calibrate (int n_files, char **files, const BenchArguments *a, int *status, GError **error)
@@ -342,7 +375,7 @@ static const struct
   gboolean (*run) (int n, char **words, const BenchArguments *a, int *status, GError **error);
 } commands[] = {
   { "chart", 1, 1, command_chart },         { "diff", 2, 2, command_diff },
-  { "paper", 0, G_MAXINT, command_paper },
+  { "paper", 0, G_MAXINT, command_paper },  { "nodes", 0, G_MAXINT, command_nodes },
 #ifdef HAVE_SIM
   { "calibrate", 1, 1, command_calibrate }, { "sim", 1, 1, command_sim },
 #endif

@@ -711,8 +711,40 @@ def test_sim():
         check(done.returncode != 0 and why in done.stderr, f'refused: {" ".join(arguments)}', done.stderr)
 
 
+def test_nodes():
+    loads, ways = ('one', 'even', 'skewed', 'dies', 'bursts'), ('stealing', 'alone', 'central')
+    sizes = ['10'] if BRIEF else ['10', '100']
+    done, again = (run('nodes', *sizes, '--quick', '--seed', '3') for _ in range(2))
+    lines = done.stdout.splitlines()
+    rows = [line.split() for line in lines if line.split()[1:2] and line.split()[1] in loads]
+    check(done.returncode == 0 and [row[:3] for row in rows] == [[n, load, way] for n in sizes for load in loads
+                                                                 for way in ways],
+          'nodes shows each load in each way', done.stdout + done.stderr)
+    check(lines[:-1] == again.stdout.splitlines()[:-1] and lines[-1].startswith('simulated in'),
+          'two simulations of nodes are equal', again.stdout)
+    check(not [line for line in lines if len(line) > 80], 'nodes fits into 80 columns')
+    chosen = ('nodes', '10', '--quick', '--only', 'one', '--only', 'stealing', '--only', 'alone')
+    stealing, alone = json.loads(run(*chosen, '--json').stdout)
+    check(stealing['way'] == 'stealing' and stealing['items'] == alone['items'] == 200
+          and stealing['last_s'] < alone['last_s'] / 2
+          and alone['stolen_rack'] + alone['stolen_zone'] + alone['stolen_far'] == 0
+          and stealing['messages_per_item'] > 9, 'stealing spreads what is hinted at one node', (stealing, alone))
+    table = list(csv.DictReader(run(*chosen, '--csv').stdout.splitlines()))
+    check([row['way'] for row in table] == ['stealing', 'alone']
+          and abs(float(table[0]['last_s']) - stealing['last_s']) < 1e-6, 'CSV has the same figures', table)
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, 'costs.ini')
+        Path(file).write_text('[costs]\nend = 10000\n')
+        slow = json.loads(run(*chosen, '--json', '--costs', file).stdout)
+        check(slow[0]['last_s'] >= 2 > stealing['last_s'], 'nodes takes the costs of a file', slow)
+    for why, *arguments in (('from 2 to', '1'), ('no way “unknown”', '10', '--only', 'unknown'), ('at most', '10', '--work', '1e10'),
+                            ('cannot read the costs', '10', '--costs', '/nonexistent'), ('exclude', '10', '--csv', '--json')):
+        done = run('nodes', *arguments)
+        check(done.returncode != 0 and why in done.stderr, f'refused: nodes {" ".join(arguments)}', done.stderr)
+
+
 BENCH, what, *others = sys.argv[1:]
-{**{name: lambda: test_open(what) for name in OPEN}, 'sim': test_sim, 'compare': test_compare, 'options': test_options,
+{**{name: lambda: test_open(what) for name in OPEN}, 'sim': test_sim, 'nodes': test_nodes, 'compare': test_compare, 'options': test_options,
  'csv': test_csv, 'chart': test_chart, 'paper': lambda: test_paper(*others), 'diff': test_diff, 'page': test_page,
  'daemon': lambda: test_daemon(*others)}.get(what, lambda: test_workload(what))()
 print(f'1..{len(results)}')
