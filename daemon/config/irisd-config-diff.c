@@ -56,19 +56,26 @@ opens_or_closes (const char *name, const IrisdConfig *now, const IrisdConfig *fr
          && irisd_access_is_shared (&now->access) != irisd_access_is_shared (&fresh->access);
 }
 
-static const char *
-text_of (const IrisdSetting *setting)
+/* A URL of the cluster may have a password. */
+static char *
+text_of (const char *name, const IrisdSetting *setting)
 {
-  return setting == NULL ? "its default" : *setting->text != '\0' ? setting->text : "empty";
+  if (setting == NULL)
+    return g_strdup ("its default");
+  if (strcmp (name, "[cluster] url") == 0)
+    return irisd_cluster_config_hide_secrets (setting->text);
+  return g_strdup (*setting->text != '\0' ? setting->text : "empty");
 }
 
 static char *
 describe (const char *name, const IrisdSetting *before, const IrisdSetting *after, gboolean changes)
 {
+  g_autofree char *old = text_of (name, before);
+  g_autofree char *new = text_of (name, after);
   if (changes)
-    return g_strdup_printf ("%s is %s now; it was %s", name, text_of (after), text_of (before));
+    return g_strdup_printf ("%s is %s now; it was %s", name, new, old);
   return g_strdup_printf ("%s stays %s and does not become %s: start irisd again to change it",
-                          name, text_of (before), text_of (after));
+                          name, old, new);
 }
 
 static gboolean

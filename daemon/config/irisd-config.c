@@ -50,6 +50,7 @@ irisd_config_new (void)
   self->log_level = IRISD_LOG_INFO;
   irisd_limits_init (&self->limits);
   irisd_access_init (&self->access);
+  irisd_cluster_config_init (&self->cluster);
   self->service_rules = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   self->settings = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, setting_free);
   return self;
@@ -72,6 +73,7 @@ irisd_config_free (IrisdConfig *self)
   g_ptr_array_unref (self->plugins);
   g_ptr_array_unref (self->plugin_dirs);
   irisd_access_clear (&self->access);
+  irisd_cluster_config_clear (&self->cluster);
   g_free (self->journal);
   g_free (self->cgroup);
   g_hash_table_unref (self->service_rules);
@@ -513,6 +515,8 @@ set_in_group (IrisdConfig *self,
                       ? irisd_limits_set (&self->limits, own_key, value, error)
                   : g_str_has_prefix (name, "[irisd] ")
                       ? set_irisd_key (self, own_key, value, error)
+                  : g_str_has_prefix (name, "[cluster] ")
+                      ? irisd_cluster_config_set (&self->cluster, own_key, value, error)
                   : rule != NULL ? irisd_fair_rule_set (rule, key, value, error)
                                  : irisd_access_set (&self->access, key, value, error);
   if (good)
@@ -571,14 +575,14 @@ load_group (IrisdConfig *self,
             const char *group,
             GError **error)
 {
-  static const char *const groups[] = { "irisd", "access", "journal", "limits", NULL };
+  static const char *const groups[] = { "irisd", "access", "cluster", "journal", "limits", NULL };
   if (!g_strv_contains (groups, group) && find_rule (self, group) == NULL)
     {
       g_autofree char *origin = describe_origin (file, group, NULL);
       return irisd_fail (
           error, IRISD_ERROR, IRISD_ERROR_USAGE,
-          "%s, [%s]: there is no such group; irisd knows [irisd], [access], [journal], [limits], "
-          "[client] and [service NAME]",
+          "%s, [%s]: there is no such group; irisd knows [irisd], [access], [cluster], [journal], "
+          "[limits], [client] and [service NAME]",
           origin, group);
     }
   g_auto (GStrv) names = g_key_file_get_keys (keys_of, group, NULL, NULL);
@@ -783,6 +787,22 @@ irisd_config_check (const IrisdConfig *self, GError **error)
                            origin, rules[i].lesser_name, rules[i].lesser, rules[i].greater_name,
                            rules[i].greater);
       }
-  return check_access (self, error) && check_journal_bodies (self, error)
-         && check_tcp (self, error);
+  return check_access (self, error) && check_journal_bodies (self, error) && check_tcp (self, error)
+         && irisd_cluster_config_check (&self->cluster, error);
+}
+
+/* Returns the roles of a user, of the owner of a key, or of IRISD_UID_UNKNOWN. */
+IrisdRoles
+irisd_config_find_roles (const IrisdConfig *self, gint64 uid)
+{
+  if (irisd_owner_is_key (uid))
+    {
+      const IrisdKey *key = irisd_keys_find_owner (self->keys, uid);
+      return key != NULL ? key->roles : 0;
+    }
+  if (uid == IRISD_UID_UNKNOWN)
+    return IRISD_ROLES (IRISD_ROLE_GUEST);
+  return irisd_access_allows (&self->access, IRISD_ACCESS_OPERATE, uid)
+             ? IRISD_ROLES (IRISD_ROLE_OPERATOR)
+             : IRISD_ROLES (IRISD_ROLE_USER);
 }

@@ -7,6 +7,8 @@
 #include "daemon/config/irisd-limits.h"
 #include "daemon/base/irisd-log.h"
 #include "daemon/config/irisd-access.h"
+#include "daemon/config/irisd-cluster-config.h"
+#include "daemon/config/irisd-cluster-view.h"
 #include "daemon/config/irisd-fair-rules.h"
 #include "daemon/config/irisd-keys.h"
 
@@ -56,7 +58,9 @@ typedef struct
   gboolean paused;           /* whether nothing runs until the places are resumed */
   IrisdLimits limits;        /* all limits */
   IrisdAccess access;        /* the users and their rights */
-  IrisdFairRule client_rule; /* what each client may have in flight, and how fast */
+  IrisdClusterConfig cluster;     /* other nodes */
+  IrisdClusterView *cluster_view; /* NULL, or other nodes that a test describes; not owned */
+  IrisdFairRule client_rule;      /* what each client may have in flight, and how fast */
   /* utf8 IrisdFairRule: the same for all clients of a service, by name */
   GHashTable *service_rules;
   GHashTable *settings; /* by name, each that was set (IrisdSetting) */
@@ -86,6 +90,7 @@ gboolean irisd_config_load_text (IrisdConfig *self,
                                  GError **error);
 gboolean irisd_config_load_keys (IrisdConfig *self, GError **error);
 gboolean irisd_config_check (const IrisdConfig *self, GError **error);
+IrisdRoles irisd_config_find_roles (const IrisdConfig *self, gint64 uid);
 char **irisd_config_find_files (const char *option);
 const char *irisd_config_scheduler_name (IrisdSchedulerKind kind);
 

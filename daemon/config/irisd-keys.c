@@ -96,6 +96,13 @@ read_file (const char *path, mode_t forbidden, GError **error)
   return NULL;
 }
 
+/* Returns the text of a file that only its owner may read. */
+char *
+irisd_keys_read_private_file (const char *path, GError **error)
+{
+  return read_file (path, 077, error);
+}
+
 static gboolean
 is_key_text (const char *text)
 {
@@ -410,7 +417,7 @@ irisd_keys_compare (const IrisdKeys *before, const IrisdKeys *after, GPtrArray *
 char *
 irisd_keys_load_secret (const char *path, GError **error)
 {
-  g_autofree char *text = read_file (path, 077, error);
+  g_autofree char *text = irisd_keys_read_private_file (path, error);
   g_autoptr (GKeyFile) file = g_key_file_new ();
   if (text == NULL)
     return NULL;

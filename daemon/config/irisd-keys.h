@@ -39,6 +39,7 @@ void irisd_keys_compare (const IrisdKeys *before, const IrisdKeys *after, GPtrAr
 gboolean irisd_key_names_service (const IrisdKey *self, const char *service);
 gboolean irisd_key_may_use (const IrisdKey *self, const char *service);
 char *irisd_keys_load_secret (const char *path, GError **error);
+char *irisd_keys_read_private_file (const char *path, GError **error);
 
 static inline gboolean
 irisd_owner_is_key (gint64 owner)

@@ -19,6 +19,8 @@ struct _IrisdRawOptions
   char *tcp;
   char *http;
   char *otlp;
+  char *cluster;
+  char *node;
   char *log_level;
   char *log_format;
   char *journal;
@@ -48,6 +50,8 @@ raw_options_free (RawOptions *raw)
   g_free (raw->tcp);
   g_free (raw->http);
   g_free (raw->otlp);
+  g_free (raw->cluster);
+  g_free (raw->node);
   g_free (raw->log_level);
   g_free (raw->log_format);
   g_free (raw->journal);
@@ -59,6 +63,24 @@ raw_options_free (RawOptions *raw)
 }
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (RawOptions, raw_options_free)
+
+/* What reaches other programs and machines. */
+static void
+add_further_entries (GOptionContext *context, RawOptions *raw)
+{
+  const GOptionEntry entries[] = {
+    { "http", 0, 0, G_OPTION_ARG_STRING, &raw->http,
+      "Start irisd-web, which shows irisd over HTTP at ADDRESS:PORT", "ADDRESS:PORT" },
+    { "otlp", 0, 0, G_OPTION_ARG_STRING, &raw->otlp,
+      "Start irisd-web, which sends spans of items to an OTLP/HTTP collector", "URL" },
+    { "cluster", 0, 0, G_OPTION_ARG_STRING, &raw->cluster,
+      "Join the nodes at a NATS server, such as nats://192.0.2.1:4222", "URL" },
+    { "node", 0, 0, G_OPTION_ARG_STRING, &raw->node,
+      "Be the node NAME of the cluster (default: the host's name)", "NAME" },
+    G_OPTION_ENTRY_NULL,
+  };
+  g_option_context_add_main_entries (context, entries, NULL);
+}
 
 static gboolean
 parse_raw (RawOptions *raw, int *argc, char ***argv, GError **error)
@@ -97,10 +119,6 @@ parse_raw (RawOptions *raw, int *argc, char ***argv, GError **error)
       "Say whether the journal in DIR, which is not in use, is whole, and exit", "DIR" },
     { "repair", 0, 0, G_OPTION_ARG_NONE, &raw->repair,
       "With --check-journal: mend it if it is damaged; the old files are kept beside it", NULL },
-    { "http", 0, 0, G_OPTION_ARG_STRING, &raw->http,
-      "Start irisd-web, which shows irisd over HTTP at ADDRESS:PORT", "ADDRESS:PORT" },
-    { "otlp", 0, 0, G_OPTION_ARG_STRING, &raw->otlp,
-      "Start irisd-web, which sends spans of items to an OTLP/HTTP collector", "URL" },
     { "log-level", 0, 0, G_OPTION_ARG_STRING, &raw->log_level,
       "Log from LEVEL on: error, warning, info (default) or debug", "LEVEL" },
     { "log-format", 0, 0, G_OPTION_ARG_STRING, &raw->log_format,
@@ -113,6 +131,7 @@ parse_raw (RawOptions *raw, int *argc, char ***argv, GError **error)
   };
   g_autoptr (GOptionContext) context = g_option_context_new ("— runs work items at their places");
   g_option_context_add_main_entries (context, entries, NULL);
+  add_further_entries (context, raw);
 
   g_autoptr (GError) local = NULL;
   if (!g_option_context_parse (context, argc, argv, &local))
@@ -139,6 +158,19 @@ apply_all (IrisdConfig *config, const char *key, const char *option, char **valu
         }
     }
   return TRUE;
+}
+
+static gboolean
+apply_cluster (IrisdConfig *config,
+               const char *name,
+               const char *option,
+               const char *value,
+               GError **error)
+{
+  if (value == NULL || irisd_config_set_named (config, name, value, "the command line", error))
+    return TRUE;
+  g_prefix_error (error, "--%s: ", option);
+  return FALSE;
 }
 
 static gboolean
@@ -170,7 +202,9 @@ apply (IrisdConfig *config, const RawOptions *raw, GError **error)
         g_prefix_error (error, "--%s: ", given[i].key);
         return FALSE;
       }
-  return apply_all (config, "plugins", "plugin", raw->plugins, error)
+  return apply_cluster (config, "[cluster] url", "cluster", raw->cluster, error)
+         && apply_cluster (config, "[cluster] node", "node", raw->node, error)
+         && apply_all (config, "plugins", "plugin", raw->plugins, error)
          && apply_all (config, "plugin-dirs", "plugin-dir", raw->plugin_dirs, error);
 }
 

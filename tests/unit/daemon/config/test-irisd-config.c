@@ -4,6 +4,7 @@
  */
 #include "core-test-run.h"
 #include "daemon/base/irisd-error.h"
+#include "daemon/config/irisd-config-diff.h"
 #include "daemon/config/irisd-config.h"
 #include "daemon/config/irisd-places.h"
 
@@ -203,6 +204,186 @@ START_TEST (a_file_of_the_configuration_is_read_over_the_one_before)
 }
 END_TEST
 
+static const char *const good_cluster_keys[][2] = {
+  { "url", "nats://192.0.2.1:4222" },
+  { "url", "nats://u:p@a:1,tls://b.example" },
+  { "url", "nats://[2001:db8::1]:4222" },
+  { "node", "n1" },
+  { "node", "a-very-long-name-0123456789-abcd" },
+  { "stream", "IRIS" },
+  { "stream", "IRIS_EU1" },
+  { "replicas", "1" },
+  { "labels", "rack=r1, zone=north" },
+  { "secret-file", "/etc/iris/secret" },
+  { "credentials", "/etc/iris/nats.creds" },
+  { "tls-ca", "/etc/iris/ca.pem" },
+  { "monitor", "http://192.0.2.1:8222" },
+  { "durable-without-sync", "true" },
+  { "steal-threshold", "0" },
+  { "pull-window", "8" },
+  { "lease-ms", "60000" },
+  { "max-away", "10" },
+  { "stream-items", "1000" },
+  { "stream-bytes", "1048576" },
+};
+
+static const char *const bad_cluster_keys[][2] = {
+  { "url", "" },
+  { "url", "192.0.2.1:4222" },
+  { "url", "http://192.0.2.1:4222" },
+  { "url", "nats://" },
+  { "url", "nats://a:0" },
+  { "url", "nats://a:port" },
+  { "url", "nats://a," },
+  { "url", "nats://a/b" },
+  { "node", "" },
+  { "node", "any" },
+  { "node", "N1" },
+  { "node", "1n" },
+  { "node", "a.b" },
+  { "node", "a-very-long-name-0123456789-abcde" },
+  { "stream", "iris" },
+  { "stream", "IRIS-1" },
+  { "replicas", "2" },
+  { "labels", "rack" },
+  { "labels", "rack=" },
+  { "labels", "rack=a,rack=b" },
+  { "secret-file", "secret" },
+  { "monitor", "192.0.2.1:8222" },
+  { "monitor", "http://u:p@192.0.2.1:8222" },
+  { "durable-without-sync", "yes" },
+  { "steal-threshold", "-1" },
+  { "pull-window", "0" },
+  { "lease-ms", "999" },
+  { "max-away", "" },
+  { "colour", "blue" },
+};
+
+START_TEST (keys_of_a_cluster_are_checked)
+{
+  g_autoptr (IrisdConfig) config = irisd_config_new ();
+  for (guint i = 0; i < G_N_ELEMENTS (good_cluster_keys); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      ck_assert_msg (irisd_cluster_config_set (&config->cluster, good_cluster_keys[i][0],
+                                               good_cluster_keys[i][1], &error),
+                     "%s = %s: %s", good_cluster_keys[i][0], good_cluster_keys[i][1],
+                     error->message);
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (bad_cluster_keys); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      ck_assert_msg (!irisd_cluster_config_set (&config->cluster, bad_cluster_keys[i][0],
+                                                bad_cluster_keys[i][1], &error),
+                     "%s = %s", bad_cluster_keys[i][0], bad_cluster_keys[i][1]);
+      ck_assert (g_error_matches (error, IRISD_ERROR, IRISD_ERROR_USAGE));
+    }
+  g_auto (GStrv) labels = irisd_cluster_config_list_labels (&config->cluster);
+  ck_assert_str_eq (labels[0], "rack=r1");
+  ck_assert_str_eq (labels[1], "zone=north");
+  ck_assert_ptr_null (labels[2]);
+}
+END_TEST
+
+START_TEST (a_cluster_needs_a_secret_and_both_parts_of_a_certificate)
+{
+  g_autoptr (IrisdConfig) config = irisd_config_new ();
+  IrisdClusterConfig *cluster = &config->cluster;
+  ck_assert (irisd_cluster_config_check (cluster, NULL));
+  ck_assert (irisd_cluster_config_set (cluster, "url", "nats://192.0.2.1:4222", NULL));
+  ck_assert (irisd_cluster_config_set (cluster, "node", "n1", NULL));
+  ck_assert (!irisd_cluster_config_check (cluster, NULL));
+  ck_assert (irisd_cluster_config_set (cluster, "secret-file", "/no/such/file", NULL));
+#ifdef IRISD_HAVE_CLUSTER
+  ck_assert (irisd_cluster_config_check (cluster, NULL));
+  ck_assert (irisd_cluster_config_set (cluster, "tls-cert", "/a/cert.pem", NULL));
+#endif
+  ck_assert (!irisd_cluster_config_check (cluster, NULL));
+  g_autoptr (GError) error = NULL;
+  ck_assert_ptr_null (irisd_cluster_config_load_secret (cluster, &error));
+  ck_assert (g_error_matches (error, IRISD_ERROR, IRISD_ERROR_USAGE));
+}
+END_TEST
+
+START_TEST (no_message_has_the_password_of_a_url)
+{
+  static const char *const urls[] = {
+    "nats://me:hidden@192.0.2.1:4222", "nats://hidden@192.0.2.1",
+    "nats://me:hid,hidden@192.0.2.1",  "nats://me:hidden@a,nats://you:hidden@b",
+    "me:hidden@192.0.2.1:4222",        "nats://me:hi@hidden@192.0.2.1:bad",
+    "nats://a,nats://me:hidden@/",
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (urls); i++)
+    {
+      g_autofree char *shown = irisd_cluster_config_hide_secrets (urls[i]);
+      g_autoptr (IrisdConfig) now = irisd_config_new ();
+      g_autoptr (IrisdConfig) fresh = irisd_config_new ();
+      g_autoptr (GError) error = NULL;
+      ck_assert_msg (strstr (shown, "hid") == NULL, "%s", shown);
+      if (!irisd_config_set_named (fresh, "[cluster] url", urls[i], "here", &error))
+        {
+          ck_assert_msg (strstr (error->message, "hid") == NULL, "%s", error->message);
+          continue;
+        }
+      g_autoptr (IrisdConfigDiff) diff = irisd_config_diff_new (now, fresh, NULL);
+      ck_assert_uint_eq (diff->kept->len, 1);
+      const char *line = g_ptr_array_index (diff->kept, 0);
+      ck_assert_msg (strstr (line, "hid") == NULL, "%s", line);
+      ck_assert (g_str_has_suffix (line, ": start irisd again to change it"));
+    }
+}
+END_TEST
+
+START_TEST (what_a_library_says_is_scrubbed)
+{
+  g_autoptr (IrisdConfig) config = irisd_config_new ();
+  IrisdClusterConfig *cluster = &config->cluster;
+  g_autofree char *before = irisd_cluster_config_scrub (cluster, "nats://me:hidden@a");
+  ck_assert_str_eq (before, "nats://me:hidden@a");
+  ck_assert (irisd_cluster_config_set (cluster, "url", "nats://me:hidden@a,nats://token@b,nats://c",
+                                       NULL));
+  g_autofree char *clean = irisd_cluster_config_scrub (
+      cluster, "nats://me:hidden@a: no; nats://token@b: the password hidden is wrong at nats://c");
+  ck_assert_str_eq (clean, "nats://…@a: no; nats://…@b: the password … is wrong at nats://c");
+}
+END_TEST
+
+START_TEST (the_manual_page_gives_every_key_of_a_cluster)
+{
+  static const char *const keys[] = { "url",
+                                      "node",
+                                      "secret-file",
+                                      "credentials",
+                                      "tls-ca",
+                                      "tls-cert",
+                                      "tls-key",
+                                      "monitor",
+                                      "stream",
+                                      "replicas",
+                                      "stream-items",
+                                      "stream-bytes",
+                                      "labels",
+                                      "durable-without-sync",
+                                      "steal-threshold",
+                                      "pull-window",
+                                      "lease-ms",
+                                      "max-away" };
+  g_autofree char *path = g_build_filename (source_root, "doc", "man", "irisd.conf.5", NULL);
+  g_autofree char *page = NULL;
+  ck_assert (g_file_get_contents (path, &page, NULL, NULL));
+  const char *group = strstr (page, ".SH GROUP [cluster]");
+  ck_assert_ptr_nonnull (group);
+  for (guint i = 0; i < G_N_ELEMENTS (keys); i++)
+    {
+      g_auto (GStrv) words = g_strsplit (keys[i], "-", -1);
+      g_autofree char *name = g_strjoinv ("\\-", words);
+      g_autofree char *line = g_strdup_printf ("\n.BR %s ", name);
+      g_autofree char *bare = g_strdup_printf ("\n.B %s\n", name);
+      ck_assert_msg (strstr (group, line) != NULL || strstr (group, bare) != NULL, "%s", keys[i]);
+    }
+}
+END_TEST
+
 int
 main (int argc, char **argv)
 {
@@ -218,6 +399,11 @@ main (int argc, char **argv)
   tcase_add_test (tcase, addresses_to_listen_on_are_numbers);
   tcase_add_test (tcase, beyond_loopback_a_key_is_needed);
   tcase_add_test (tcase, a_file_of_the_configuration_is_read_over_the_one_before);
+  tcase_add_test (tcase, keys_of_a_cluster_are_checked);
+  tcase_add_test (tcase, a_cluster_needs_a_secret_and_both_parts_of_a_certificate);
+  tcase_add_test (tcase, no_message_has_the_password_of_a_url);
+  tcase_add_test (tcase, what_a_library_says_is_scrubbed);
+  tcase_add_test (tcase, the_manual_page_gives_every_key_of_a_cluster);
   suite_add_tcase (suite, tcase);
   return core_test_run (suite);
 }

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What a node of the cluster tells the others about itself: its entry.
+ */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* The format of entries that this irisd writes. A reader passes over what it does not know, so a
+ * new member needs no new format. */
+#define IRISD_NODE_FORMAT 1
+
+/* What an entry may have at most; a longer one is damaged. */
+#define IRISD_NODE_MOST_BYTES  (256 * 1024)
+#define IRISD_NODE_MOST_PLACES 1024
+#define IRISD_NODE_MOST_TEXTS  1024
+
+typedef struct
+{
+  char *name;
+  char *cpus;
+  guint workers;
+  guint64 backlog; /* items that wait there */
+} IrisdNodePlace;
+
+/* Constant once it is made; reference-counted. */
+typedef struct
+{
+  guint format;
+  char *name;
+  char *version;     /* of its irisd */
+  char *incarnation; /* other than that of each other run of irisd; 16 hexadecimal digits */
+  gboolean draining; /* it takes no items of others */
+  guint64 running;   /* items that run */
+  guint64 backlog;   /* items that wait, of all places */
+  guint n_places;
+  IrisdNodePlace *places;
+  char **labels;    /* as kind=value, in order */
+  char **services;  /* that its workers and worker processes serve, for all users */
+  char **endpoints; /* of its front door */
+} IrisdNode;
+
+IrisdNode *irisd_node_new (void);
+IrisdNode *irisd_node_ref (IrisdNode *self);
+void irisd_node_unref (IrisdNode *self);
+void irisd_node_set_n_places (IrisdNode *self, guint n);
+guint irisd_node_count_workers (const IrisdNode *self);
+const char *irisd_node_get_label (const IrisdNode *self, const char *kind);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisdNode, irisd_node_unref)
+
+G_END_DECLS
