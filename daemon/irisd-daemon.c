@@ -11,6 +11,7 @@
 
 #include "daemon/base/irisd-error.h"
 #include "daemon/base/irisd-readiness.h"
+#include "daemon/cluster/irisd-cluster.h"
 #include "daemon/config/irisd-config-diff.h"
 #include "daemon/config/irisd-places.h"
 #include "daemon/exec/command/irisd-command-runner.h"
@@ -20,6 +21,7 @@
 #include "daemon/exec/irisd-plugin.h"
 #include "daemon/exec/irisd-tracer.h"
 #include "daemon/exec/worker/irisd-worker-processes.h"
+#include "daemon/gateway/irisd-cluster-requests.h"
 #include "daemon/gateway/irisd-gateway.h"
 #include "daemon/gateway/irisd-queue-requests.h"
 #include "daemon/gateway/irisd-settings-requests.h"
@@ -65,6 +67,7 @@ struct _IrisdDaemon
   void **sockets; /* the front's, then the places'; the gateways' once those are started */
   char *front_endpoint;
   char *front_tcp_endpoint;
+  IrisdCluster *cluster; /* NULL without one */
   int signal_fd;
   IrisdReadFunc read; /* NULL, or reads the configuration again */
   gpointer read_data;
@@ -352,6 +355,9 @@ recover (IrisdDaemon *self, GError **error)
   IrisdCore *core = &self->core;
   /* First, because services of recovered items are not known for good. */
   expect_configured (core, core->config->service_rules);
+  if (core->cluster != NULL)
+    irisd_worker_processes_expect (core->worker_processes, IRISD_SPACE_SHARED,
+                                   IRISD_CLUSTER_SERVICE, TRUE);
   if (core->journal != NULL)
     {
       irisd_journal_blame (core->journal, find_run, core->attempts);
@@ -373,6 +379,43 @@ make_worker_states (IrisdCore *core)
     core->n_workers += 2 * iris_place_get_n_workers (core->infos[id].place);
   core->workers = g_aligned_alloc0 (core->n_workers, sizeof *core->workers,
                                     _Alignof(IrisdWorkerState));
+}
+
+static void
+describe_node (IrisdNode *node, gpointer user_data)
+{
+  IrisdDaemon *self = user_data;
+  g_autofree char *endpoints = irisd_daemon_get_endpoints (self);
+  irisd_cluster_requests_describe_node (node, &self->core);
+  node->endpoints = g_strsplit (endpoints, " ", -1);
+}
+
+/* Before anything is recovered: items for other nodes may be in the journal. */
+static void
+init_cluster (IrisdDaemon *self)
+{
+  const IrisdClusterConfig *config = &self->core.config->cluster;
+  self->core.cluster = self->core.config->cluster_view;
+  if (config->url == NULL)
+    return;
+  g_autofree char *node = irisd_cluster_config_get_node (config);
+  self->core.cluster = irisd_cluster_view_new (node, config->max_away);
+}
+
+/* Nothing of it exists without a cluster. */
+static gboolean
+open_cluster (IrisdDaemon *self, GError **error)
+{
+  IrisdCore *core = &self->core;
+  const IrisdClusterHost host = { describe_node, self, self->context, core->cluster };
+  if (core->config->cluster.url == NULL)
+    return TRUE;
+  self->cluster = irisd_cluster_new (&core->config->cluster, self->front_endpoint, &host, error);
+  if (self->cluster == NULL)
+    return FALSE;
+  core->members = irisd_cluster_get_members (self->cluster);
+  core->cluster_mailbox = irisd_cluster_get_mailbox (self->cluster);
+  return TRUE;
 }
 
 static void
@@ -401,6 +444,7 @@ start_threads (IrisdDaemon *self)
   irisd_zap_handler_start (self->zap_handler);
   for (guint i = 0; i < core->n_gateways; i++)
     irisd_gateway_start (core->gateways[i]);
+  irisd_cluster_start (self->cluster);
   g_clear_pointer (&self->sockets, g_free);
 }
 
@@ -440,6 +484,7 @@ irisd_daemon_new (const IrisdConfig *config, GError **error)
   IrisdCore *core = &self->core;
   self->signal_fd = -1;
   init_core (core, config);
+  init_cluster (self);
   raise_file_limit (core);
   if (!irisd_mailbox_init (&core->main_mailbox, error))
     return NULL;
@@ -462,7 +507,8 @@ irisd_daemon_new (const IrisdConfig *config, GError **error)
   if (!open_journal (self, error) || !open_attempts (self, error) || !open_sockets (self, error)
       || (core->plugins = irisd_plugins_load (config, core->services, error)) == NULL
       || !make_gateways (self, error) || (core->commands = irisd_command_runner_new (error)) == NULL
-      || !recover (self, error) || !irisd_accept_check_room (MORE_DESCRIPTORS, error))
+      || !open_cluster (self, error) || !recover (self, error)
+      || !irisd_accept_check_room (MORE_DESCRIPTORS, error))
     return NULL;
   start_threads (self);
   return g_steal_pointer (&self);
@@ -485,11 +531,22 @@ free_places (IrisdCore *core)
   g_clear_object (&core->places);
 }
 
+static void
+close_descriptors (IrisdDaemon *self)
+{
+  if (self->signal_fd >= 0)
+    close (self->signal_fd);
+  if (self->core.wake_fd >= 0)
+    close (self->core.wake_fd);
+}
+
 /* @self ran to its end, or did not start. */
 void
 irisd_daemon_free (IrisdDaemon *self)
 {
   IrisdCore *core = &self->core;
+  /* Before the gateways: it answers requests to them. */
+  g_clear_pointer (&self->cluster, irisd_cluster_free);
   irisd_zap_handler_stop (self->zap_handler);
   /* Before the gateways: it may still be about to wake the gateway that has sent the last
    * completion.
@@ -514,6 +571,8 @@ irisd_daemon_free (IrisdDaemon *self)
   if (self->context != NULL)
     while (zmq_ctx_term (self->context) != 0 && errno == EINTR)
       ;
+  if (core->cluster != core->config->cluster_view)
+    g_clear_pointer (&core->cluster, irisd_cluster_view_free);
   g_clear_object (&core->scheduler);
   irisd_place_control_free (core->place_control);
   irisd_tracer_free (core->tracer);
@@ -541,10 +600,7 @@ irisd_daemon_free (IrisdDaemon *self)
   pthread_mutex_destroy (&core->dependencies_lock);
   g_free (self->front_endpoint);
   g_free (self->front_tcp_endpoint);
-  if (self->signal_fd >= 0)
-    close (self->signal_fd);
-  if (core->wake_fd >= 0)
-    close (core->wake_fd);
+  close_descriptors (self);
   irisd_accept_clear ();
   g_aligned_free (self);
 }
@@ -845,6 +901,8 @@ hand_over (IrisdDaemon *self, gboolean *gave_up)
              irisd_core_get_items (&self->core), patience_ms);
   enter_phase (self, IRISD_PHASE_DRAINING, limits->drain_grace_ms);
   tell_status (self, stopping);
+  /* The other nodes are told that this one ends. */
+  irisd_cluster_wake (self->cluster);
   irisd_worker_processes_drain (self->core.worker_processes);
   /* Items of a paused irisd would not go on. */
   if (irisd_place_control_is_paused (self->core.place_control))
@@ -877,6 +935,7 @@ irisd_daemon_run (IrisdDaemon *self)
 
   guint64 grace_ms = drained || gave_up ? get_limits (self)->drain_grace_ms
                                         : get_limits (self)->stop_grace_ms;
+  irisd_cluster_stop (self->cluster);
   enter_phase (self, IRISD_PHASE_FLUSHING, grace_ms);
   for (guint i = 0; i < self->core.n_gateways; i++)
     irisd_gateway_join (self->core.gateways[i]);

@@ -29,10 +29,20 @@ check_config (const IrisdOptions *options)
   g_autoptr (IrisPlaces) places = irisd_places_new (options->config, &error);
   if (places == NULL)
     return fail (error);
+  const IrisdClusterConfig *cluster = &options->config->cluster;
+  g_autoptr (GBytes) secret = NULL;
+  if (cluster->url != NULL && (secret = irisd_cluster_config_load_secret (cluster, &error)) == NULL)
+    return fail (error);
   for (guint i = 0; options->files[i] != NULL; i++)
     g_print ("%s is good\n", options->files[i]);
   g_print ("irisd would serve %u places with %u workers\n", iris_places_get_n_places (places),
            iris_places_get_n_workers (places));
+  if (cluster->url != NULL)
+    {
+      g_autofree char *node = irisd_cluster_config_get_node (cluster);
+      g_autofree char *servers = irisd_cluster_config_hide_secrets (cluster->url);
+      g_print ("it would be the node %s of the cluster at %s\n", node, servers);
+    }
   return 0;
 }
 

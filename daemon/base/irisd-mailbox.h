@@ -30,6 +30,7 @@ typedef enum
   IRISD_MESSAGE_SLOT,            /* a job has a slot for its command (irisd-command-slots.h) */
   IRISD_MESSAGE_LEFT,            /* a job goes on beside the workers (irisd-job.h) */
   IRISD_MESSAGE_TRACE,           /* a time line is there (irisd-tracer.h) */
+  IRISD_MESSAGE_CLUSTER,         /* to the cluster thread (irisd-cluster-request.h) */
 } IrisdMessageKind;
 
 /* The link and kind of what is posted; embed it. */

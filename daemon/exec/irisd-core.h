@@ -6,6 +6,7 @@
 
 #include "daemon/base/irisd-name-slots.h"
 #include "daemon/base/irisd-watchdog.h"
+#include "daemon/cluster/members/irisd-members.h"
 #include "daemon/config/irisd-config.h"
 #include "daemon/config/irisd-fair-rules.h"
 #include "daemon/config/irisd-key-use.h"
@@ -86,7 +87,8 @@ typedef struct
   IrisdPlaceInfo *infos;
   guint n_places;
   IrisScheduler *scheduler;
-  gboolean placed; /* the scheduler's places are these places */
+  IrisdClusterView *cluster; /* NULL without a cluster */
+  gboolean placed;           /* the scheduler's places are these places */
   IrisdServices *services;
   IrisdJournal *journal; /* NULL without a journal */
   IrisdAttempts *attempts;
@@ -102,7 +104,9 @@ typedef struct
   IrisdPendingConnections *pending_connections; /* connections without HELLO */
   IrisdGateway **gateways;                      /* one per place, then the front door */
   guint n_gateways;
-  IrisdMailbox *front; /* the front door's */
+  IrisdMailbox *front;           /* the front door's */
+  IrisdMembersBox *members;      /* the picture of the nodes; NULL without a cluster */
+  IrisdMailbox *cluster_mailbox; /* of the cluster thread; likewise */
   gint64 started_us;
   guint64 started_ms;        /* since 1970: the same in each answer */
   struct rlimit file_limit;  /* at irisd's start; commands get it */
@@ -132,6 +136,7 @@ typedef struct
       persistent_in_memory[2]; /* of those: persistent and in memory; and for worker processes */
   _Alignas(64) _Atomic guint64 persistent_spilled; /* of those: persistent and spilled */
   _Alignas(64) _Atomic guint64 bytes;
+  _Atomic guint64 away;       /* items for other nodes, in memory */
   _Atomic guint64 peak_bytes; /* the greatest @bytes since memory was last given back */
   _Atomic gboolean burst_over;
   _Alignas(64) _Atomic guint64 next_item;

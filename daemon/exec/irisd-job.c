@@ -79,6 +79,7 @@ irisd_job_new (IrisdCore *core,
     irisd_core_count_in_memory (core, service->for_workers, 1);
   self->service = service;
   self->owner = peer->owner;
+  self->client = peer->client;
   memcpy (self->request_id, item->request_id, IRIS_WIRE_ID_SIZE);
   if (iris_wire_message_has (item, IRIS_WIRE_KEY_ARGS))
     self->args = iris_wire_args_dup (&item->args);

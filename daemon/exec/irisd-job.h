@@ -45,7 +45,8 @@ struct _IrisdJob
   IrisdMailbox *mailbox;
   IrisdPeer *peer;
   const IrisdService *service;
-  gint64 owner; /* see irisd-policy.c */
+  gint64 owner;         /* see irisd-policy.c */
+  gconstpointer client; /* the client whose turns it shares; only compared */
   guint8 request_id[IRIS_WIRE_ID_SIZE];
   gint home;
   gint64 accepted_ns;

@@ -7,9 +7,10 @@
 #include <string.h>
 
 static const char *const names[] = {
-  "in-flight-items", "in-flight-bytes", "total-items",  "total-bytes",  "persistent-items",
-  "max-peers",       "max-user-peers",  "client-items", "client-bytes", "client-rate",
-  "service-items",   "service-bytes",   "service-rate", "key-rate",     "other",
+  "in-flight-items",  "in-flight-bytes", "total-items",    "total-bytes",
+  "persistent-items", "max-peers",       "max-user-peers", "client-items",
+  "client-bytes",     "client-rate",     "service-items",  "service-bytes",
+  "service-rate",     "key-rate",        "max-away",       "other",
 };
 
 G_STATIC_ASSERT (G_N_ELEMENTS (names) == IRISD_N_BUSY_LIMITS);

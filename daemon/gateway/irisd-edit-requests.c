@@ -12,6 +12,7 @@
  */
 #include "daemon/gateway/irisd-edit-requests.h"
 
+#include "daemon/exec/worker/irisd-away-item.h"
 #include "daemon/gateway/irisd-item-requests.h"
 #include "daemon/gateway/irisd-send.h"
 #include "daemon/gateway/irisd-submit.h"
@@ -213,6 +214,13 @@ check (IrisdEdit *self,
 {
   const IrisdCaller caller = get_caller (self);
   self->place.changes = (edit->present & IRISD_EDIT_HINT_KEYS) != 0;
+  if (irisd_is_away (item) && self->place.changes)
+    {
+      fail (self, "is for another node, and its place cannot be edited: cancel it, and submit "
+                  "another");
+      g_propagate_error (error, g_steal_pointer (&self->error));
+      return FALSE;
+    }
   return irisd_submit_check (self->here, &caller, job->service, item, error)
          && irisd_persistent_check_keep_ms (&self->here->items, item, error)
          && (!self->place.changes

@@ -95,6 +95,8 @@ struct _IrisdGateway
   GPtrArray *bundles; /* completions of this turn that were not sent yet */
   GPtrArray *spare_bundles;
 
+  GHashTable *asks; /* of the front gateway: requests that the bridge has, by their ids, or NULL */
+
   GQueue worker_processes;           /* worker processes, silent longest first */
   GQueue stream_readers;             /* clients that read what commands write while they run */
   _Atomic gboolean ended_connection; /* since they were last asked */

@@ -12,6 +12,7 @@
  * that the scheduler can be shut down. The publication releases the gateway's last queueing, and
  * the main thread's load acquires it.
  */
+#include "daemon/gateway/irisd-ask-requests.h"
 #include "daemon/gateway/irisd-gateway.h"
 
 #include "daemon/base/irisd-log.h"
@@ -162,6 +163,7 @@ irisd_gateway_free (IrisdGateway *self)
     return;
   drop_messages (self);
   irisd_follow_requests_clear (self);
+  irisd_ask_requests_clear (self);
   irisd_reload_clear (&self->items);
   g_clear_pointer (&self->schedules, irisd_schedules_free);
   irisd_items_clear (&self->items);
@@ -360,6 +362,8 @@ take_message (IrisdGateway *self, IrisdMessage *message)
       break;
     case IRISD_MESSAGE_TRACE:
       irisd_trace_requests_take (self, irisd_trace_from_message (message));
+      break;
+    case IRISD_MESSAGE_CLUSTER: /* for the cluster thread; comes back as a broadcast */
       break;
     case IRISD_MESSAGE_LEFT:
       irisd_dispatch_note_left (&self->items, irisd_job_from_beside (message));

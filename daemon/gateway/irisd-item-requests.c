@@ -147,7 +147,8 @@ tell_end (IrisdGateway *self, const IrisdCaller *caller, IrisdJournalRequest *re
       return;
     }
   gsize size = zmq_msg_size (&request->body);
-  charge (self, request, size, request->item);
+  /* The bridge acknowledges what it has passed on, and another node's client may not have it. */
+  charge (self, request, size, peer->bridge ? 0 : request->item);
   irisd_send_completion (self, peer, &message, size > 0 ? &request->body : NULL);
 }
 
@@ -199,6 +200,8 @@ name_owners (IrisdGateway *self, IrisWirePersistentList *list)
       if (key != NULL)
         item->owner_name = g_strdup (key->name);
     }
+  if (self->core->cluster != NULL)
+    irisd_worker_processes_name_nodes (self->core->worker_processes, list);
 }
 
 static void

@@ -18,8 +18,11 @@
 #include "daemon/gateway/irisd-receive.h"
 
 #include "daemon/base/irisd-log.h"
+#include "daemon/gateway/irisd-ask-requests.h"
+#include "daemon/gateway/irisd-away.h"
 #include "daemon/gateway/irisd-backup-requests.h"
 #include "daemon/gateway/irisd-change-requests.h"
+#include "daemon/gateway/irisd-cluster-requests.h"
 #include "daemon/gateway/irisd-edit-requests.h"
 #include "daemon/gateway/irisd-follow-requests.h"
 #include "daemon/gateway/irisd-item-requests.h"
@@ -179,6 +182,9 @@ handle_question (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMe
     case IRIS_WIRE_SERVICES:
       irisd_place_requests_answer_services (self, caller, request);
       break;
+    case IRIS_WIRE_NODES:
+      irisd_cluster_requests_answer_nodes (self, caller, request);
+      break;
     default:
       irisd_worker_session_answer_workers (self, caller, request);
       break;
@@ -205,6 +211,11 @@ handle_control (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMes
       break;
     case IRIS_WIRE_BACKUP:
       irisd_backup_requests_begin (self, caller, request);
+      break;
+    case IRIS_WIRE_NODE:
+    case IRIS_WIRE_CLUSTER_CHECK:
+    case IRIS_WIRE_CLUSTER_INIT:
+      irisd_cluster_requests_change (self, caller, request);
       break;
     default:
       irisd_place_requests_change (self, caller, request);
@@ -291,6 +302,7 @@ handle_in_session (IrisdGateway *self,
     case IRIS_WIRE_SPANS:
     case IRIS_WIRE_SERVICES:
     case IRIS_WIRE_WORKERS:
+    case IRIS_WIRE_NODES:
       handle_question (self, caller, request);
       break;
     case IRIS_WIRE_READY:
@@ -307,12 +319,50 @@ handle_in_session (IrisdGateway *self,
     case IRIS_WIRE_RELOAD:
     case IRIS_WIRE_KEYS:
     case IRIS_WIRE_BACKUP:
+    case IRIS_WIRE_NODE:
+    case IRIS_WIRE_CLUSTER_CHECK:
+    case IRIS_WIRE_CLUSTER_INIT:
       handle_control (self, caller, request);
+      break;
+    case IRIS_WIRE_ANSWER:
+      irisd_ask_requests_take_answer (self, caller, request);
       break;
     default:
       handle_persistent (self, caller, request);
       break;
     }
+}
+
+/* Handles a request as that of the owner for whom the bridge asks. */
+static void
+handle_for_owner (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
+{
+  g_autoptr (GError) error = NULL;
+  IrisdActing acting;
+  if (!irisd_acting_begin (self, caller, request, &acting, &error))
+    {
+      irisd_send_refusal (self, caller, request->request_id, error);
+      return;
+    }
+  handle_in_session (self, &acting.caller, request, NULL);
+  irisd_acting_end (&acting);
+}
+
+/* @request has no body; it is about another node, or comes from one. */
+static void
+handle_for_cluster (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *request)
+{
+  g_autoptr (GError) error = NULL;
+  gboolean own = TRUE;
+  if (iris_wire_message_has (request, IRIS_WIRE_KEY_NODE)
+      && !irisd_away_find_node (self, &request->node, &own, &error))
+    irisd_send_refusal (self, caller, request->request_id, error);
+  else if (!own)
+    irisd_ask_requests_ask (self, caller, request);
+  else if (iris_wire_message_has (request, IRIS_WIRE_KEY_FOR_OWNER))
+    handle_for_owner (self, caller, request);
+  else
+    handle_in_session (self, caller, request, NULL);
 }
 
 static void
@@ -329,7 +379,11 @@ handle_decoded (IrisdGateway *self,
                     "bit 8 to send items or to work");
   else if (caller->peer != NULL && caller->peer->in_session)
     {
-      if (is_taken (self, caller, request))
+      if (!is_taken (self, caller, request))
+        return;
+      if (G_UNLIKELY (irisd_ask_requests_concern (request)))
+        handle_for_cluster (self, caller, request);
+      else
         handle_in_session (self, caller, request, body);
     }
   else

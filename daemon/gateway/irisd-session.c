@@ -9,6 +9,7 @@
 #include "daemon/gateway/irisd-session.h"
 
 #include "daemon/base/irisd-log.h"
+#include "daemon/gateway/irisd-ask-requests.h"
 #include "daemon/gateway/irisd-follow-requests.h"
 #include "daemon/gateway/irisd-send.h"
 #include "daemon/gateway/irisd-submit.h"
@@ -72,6 +73,7 @@ irisd_session_close (IrisdGateway *self, IrisdPeer *peer, gboolean still_there)
     }
   irisd_send_drop_bundle (peer);
   atomic_store_explicit (&peer->gone, TRUE, memory_order_relaxed);
+  irisd_ask_requests_lose_bridge (self, peer);
   irisd_worker_session_dismiss (self, peer);
   irisd_worker_watch_remove_reader (self, peer);
   irisd_follow_requests_drop_all_of (self, peer);
@@ -241,6 +243,7 @@ welcome (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *h
                               (caller->peer->takes_bundles ? IRIS_WIRE_FEATURE_COMPLETIONS : 0)
                                   | (caller->peer->asks_only ? IRIS_WIRE_FEATURE_ASKS_ONLY : 0)
                                   | (hello->features & IRIS_WIRE_FEATURE_TWO_FRAMES)
+                                  | (caller->peer->bridge ? IRIS_WIRE_FEATURE_BRIDGE : 0)
                                   | (caller->peer->resumes ? IRIS_WIRE_FEATURE_RESUME : 0));
   iris_wire_message_set_string (&message, IRIS_WIRE_KEY_NAME, "irisd " IRISD_VERSION, -1);
   iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_CREDITS,
@@ -281,21 +284,6 @@ check_session (const IrisWireMessage *hello, GError **error)
   return FALSE;
 }
 
-static IrisdRoles
-find_roles (const IrisdConfig *settings, gint64 uid)
-{
-  if (irisd_owner_is_key (uid))
-    {
-      const IrisdKey *key = irisd_keys_find_owner (settings->keys, uid);
-      return key != NULL ? key->roles : 0;
-    }
-  if (uid == IRISD_UID_UNKNOWN)
-    return IRISD_ROLES (IRISD_ROLE_GUEST);
-  return irisd_access_allows (&settings->access, IRISD_ACCESS_OPERATE, uid)
-             ? IRISD_ROLES (IRISD_ROLE_OPERATOR)
-             : IRISD_ROLES (IRISD_ROLE_USER);
-}
-
 /* Sets the owner of the connection's items. */
 static void
 settle_owner (IrisdGateway *self, const IrisdCaller *caller, IrisdPeer *peer)
@@ -307,7 +295,7 @@ settle_owner (IrisdGateway *self, const IrisdCaller *caller, IrisdPeer *peer)
   g_free (peer->public_key);
   peer->public_key = g_strdup (caller->public_key);
   peer->owner = uid != IRISD_UID_UNKNOWN ? uid : irisd_policy_new_guest ();
-  peer->roles = find_roles (irisd_core_get_settings (self->core), uid);
+  peer->roles = irisd_config_find_roles (irisd_core_get_settings (self->core), uid);
 }
 
 /* The ZAP handler may have admitted the connection before the settings changed. @public_key: its
@@ -346,7 +334,7 @@ apply_to (IrisdGateway *self, IrisdPeer *peer)
                                         : "its user is not admitted any more");
       return;
     }
-  IrisdRoles roles = find_roles (irisd_core_get_settings (self->core), uid);
+  IrisdRoles roles = irisd_config_find_roles (irisd_core_get_settings (self->core), uid);
   gboolean changes = roles != peer->roles;
   peer->roles = roles;
   if (peer->worker_process != NULL
@@ -429,6 +417,13 @@ follow_session (IrisdPeer *peer, const IrisWireMessage *hello)
     memcpy (peer->session, hello->session.data, IRIS_WIRE_SESSION_SIZE);
 }
 
+/* The bridge acts for all owners, as irisd itself does. */
+static gboolean
+may_be_bridge (IrisdGateway *self, const IrisdCaller *caller)
+{
+  return self->core->cluster != NULL && !caller->over_tcp && caller->uid == (gint64) geteuid ();
+}
+
 static void
 refuse_entry (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *hello)
 {
@@ -484,6 +479,7 @@ irisd_session_open (IrisdGateway *self, IrisdCaller *caller, const IrisWireMessa
   peer->takes_bundles = (hello->features & IRIS_WIRE_FEATURE_COMPLETIONS) != 0;
   follow_session (peer, hello);
   peer->asks_only = asks_only;
+  peer->bridge = (hello->features & IRIS_WIRE_FEATURE_BRIDGE) != 0 && may_be_bridge (self, caller);
   self->n_askers += asks_only;
   peer->connection = irisd_pending_connections_hello (self->core->pending_connections, fd);
   irisd_peer_set_name (peer, &hello->name);

@@ -15,6 +15,7 @@
 #include "daemon/exec/command/irisd-command-runner.h"
 #include "daemon/exec/irisd-place-control.h"
 #include "daemon/exec/worker/irisd-worker-processes.h"
+#include "daemon/gateway/irisd-cluster-requests.h"
 #include "daemon/gateway/irisd-place-requests.h"
 #include "daemon/gateway/irisd-send.h"
 
@@ -575,6 +576,12 @@ fill_processes (Answer *self)
 }
 
 static void
+fill_cluster (Answer *self)
+{
+  irisd_cluster_requests_fill_statistics (self->core, self->out);
+}
+
+static void
 fill_sections (Answer *self, guint32 sections)
 {
   static const struct
@@ -585,7 +592,7 @@ fill_sections (Answer *self, guint32 sections)
     { IRIS_WIRE_SECTION_DAEMON, fill_daemon },       { IRIS_WIRE_SECTION_PLACES, fill_places },
     { IRIS_WIRE_SECTION_STEALS, fill_steals },       { IRIS_WIRE_SECTION_SERVICES, fill_services },
     { IRIS_WIRE_SECTION_LIMITS, fill_limits },       { IRIS_WIRE_SECTION_JOURNAL, fill_journal },
-    { IRIS_WIRE_SECTION_PROCESSES, fill_processes },
+    { IRIS_WIRE_SECTION_PROCESSES, fill_processes }, { IRIS_WIRE_SECTION_CLUSTER, fill_cluster },
   };
   for (guint i = 0; i < G_N_ELEMENTS (all); i++)
     if ((sections & all[i].section) != 0)

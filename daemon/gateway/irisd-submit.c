@@ -30,6 +30,7 @@
 #include "daemon/base/irisd-log.h"
 #include "daemon/base/irisd-text.h"
 #include "daemon/exec/worker/irisd-worker-processes.h"
+#include "daemon/gateway/irisd-away.h"
 #include "daemon/gateway/irisd-send.h"
 #include "daemon/gateway/irisd-worker-session.h"
 #include "daemon/items/irisd-dependencies.h"
@@ -48,6 +49,9 @@
 #define RETRY_MS      20
 #define MOST_RETRY_MS 2000
 #define PART_OF_FULL  4
+
+/* Other nodes take longer. */
+#define AWAY_RETRY_MS 200
 
 /* Part of total-bytes, for answers that have a payload. */
 #define PART_FOR_ANSWERS 4
@@ -213,6 +217,15 @@ may_be_persistent (IrisdGateway *self, const IrisWireMessage *item)
          || item->session.len > 0;
 }
 
+/* Items that were found at the start count, and are not refused. */
+static gboolean
+may_go_away (IrisdGateway *self, IrisdFairRefusal *limit)
+{
+  const guint64 most = irisd_cluster_view_get_max_away (self->core->cluster);
+  *limit = (IrisdFairRefusal){ "max-away", most, AWAY_RETRY_MS };
+  return atomic_load_explicit (&self->core->away, memory_order_relaxed) < most;
+}
+
 /* Returns whether there is room for @item; BUSY was answered if not. */
 static gboolean
 has_room (IrisdGateway *self,
@@ -234,6 +247,8 @@ has_room (IrisdGateway *self,
   IrisdFairRefusal limit;
   if (!has_own_credit (self, peer, own, item->body.size, &limit))
     tell_busy (self, caller, item, limit);
+  else if (irisd_is_away (item) && !may_go_away (self, &limit))
+    tell_busy (self, caller, item, limit);
   else if (!is_below (self, kind, items, limits->total_items))
     irisd_submit_tell_full (self, caller, item, kind, limits->total_items);
   else if (!is_below (self, IRISD_FULL_BYTES, bytes, limits->total_bytes + 1))
@@ -245,6 +260,10 @@ has_room (IrisdGateway *self,
   return FALSE;
 }
 
+/* Another node has the service, and this one does not. */
+static const IrisdService service_elsewhere = { .name = "elsewhere" };
+
+/* Returns the service of @item, which is for this node, or &service_elsewhere. */
 static const IrisdService *
 find_service (IrisdGateway *self,
               const IrisdCaller *caller,
@@ -253,10 +272,19 @@ find_service (IrisdGateway *self,
 {
   const IrisdService *service = irisd_services_lookup (self->core->services, &item->service);
   gint64 space = irisd_items_get_space (&self->items, caller->peer->owner);
+  if (service == NULL && item->service.len > 0 && item->service.data[0] == IRISD_RESERVED_MARK)
+    {
+      g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED,
+                           "services whose names begin with @ are irisd's own, and take no items "
+                           "of clients");
+      return NULL;
+    }
   if (service == NULL
       && irisd_worker_processes_knows (self->core->worker_processes, space, item,
                                        irisd_is_persistent (item)))
     return &irisd_service_worker_processes;
+  if (service == NULL && irisd_away_has_service (self, item))
+    return &service_elsewhere;
   if (service == NULL && item->wait_for_service && item->service.len > 0)
     return irisd_worker_processes_await (self->core->worker_processes, space, &item->service, error)
                ? &irisd_service_worker_processes
@@ -284,7 +312,7 @@ check_options (IrisdGateway *self,
                GError **error)
 {
   guint64 most = irisd_core_get_settings (self->core)->limits.stream_credit;
-  if (!service->takes_options && irisd_command_options_are_given (item))
+  if (!service->takes_options && !irisd_is_away (item) && irisd_command_options_are_given (item))
     g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
                  "the service “%s” is part of irisd and not a program; directory, environment, "
                  "limits and streamed output are for the service “command”",
@@ -486,7 +514,7 @@ check_schedule (IrisdGateway *self,
                 const IrisWireMessage *item,
                 GError **error)
 {
-  if (service != &irisd_service_worker_processes
+  if (service != &irisd_service_worker_processes || irisd_is_away (item)
       || !iris_wire_message_has (item, IRIS_WIRE_KEY_TIME_TO_RUN_MS))
     return irisd_schedule_check (item, &irisd_core_get_settings (self->core)->limits, error);
   g_set_error_literal (
@@ -511,9 +539,13 @@ irisd_submit_check (IrisdGateway *self,
                     const IrisWireMessage *item,
                     GError **error)
 {
+  /* The node where it runs has its own rules besides. */
+  const IrisdService *known = irisd_is_away (item)
+                                  ? irisd_services_lookup (self->core->services, &item->service)
+                                  : NULL;
   return (service->check == NULL || service->check (item, error))
          && check_options (self, service, item, error)
-         && check_permission (self, caller, service, item, error)
+         && check_permission (self, caller, known != NULL ? known : service, item, error)
          && check_schedule (self, service, item, error) && check_queue (self, item, error)
          && irisd_trace_context_check (item, error);
 }
@@ -528,29 +560,80 @@ irisd_submit_check_new (IrisdGateway *self,
   gint home = IRIS_PLACE_ANY;
   gboolean hinted = FALSE;
   const IrisdService *service = find_service (self, caller, item, error);
+  if (service == &service_elsewhere || (item->present & IRISD_AWAY_KEYS) != 0)
+    {
+      g_clear_error (error);
+      g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+                           "the runs of a schedule are items of this node: leave out node and "
+                           "any-node, and name a service of this node");
+      return FALSE;
+    }
   return service != NULL && irisd_submit_check (self, caller, service, item, error)
          && irisd_placement_choose_home (&self->items, caller->peer, item, &home, &hinted, error)
          && irisd_persistent_check (&self->items, caller->peer, item, error);
 }
 
-/* Accepts an item, or answers why not, or lets the journal decide; may take @body, which is NULL in
- * a batch. @id is its number; 0 if it needs none yet. Returns whether it is accepted by now. */
+/* Returns the service of @item, which may become one for another node. Then @item is a copy of what
+ * the client sent. */
+static const IrisdService *
+route (IrisdGateway *self,
+       const IrisdCaller *caller,
+       const IrisWireMessage **item,
+       IrisWireMessage *copy,
+       GError **error)
+{
+  if (irisd_is_away (*item))
+    return &irisd_service_worker_processes;
+  const IrisdService *service = find_service (self, caller, *item, error);
+  if (service != &service_elsewhere)
+    return service;
+  *copy = **item;
+  *item = copy;
+  return irisd_away_route_to_any (self, copy, error) ? &irisd_service_worker_processes : NULL;
+}
+
+/* Chooses the place that the item is queued at; one for another node has its hint there. */
 static gboolean
-try_item (IrisdGateway *self,
-          const IrisdCaller *caller,
-          const IrisWireMessage *item,
-          zmq_msg_t *body,
-          guint64 id)
+choose_home (IrisdGateway *self,
+             const IrisdCaller *caller,
+             const IrisWireMessage *item,
+             gint *home,
+             gboolean *hinted,
+             GError **error)
+{
+  if (!irisd_is_away (item))
+    return irisd_placement_choose_home (&self->items, caller->peer, item, home, hinted, error);
+  IrisWireMessage plain;
+  iris_wire_message_init (&plain, IRIS_WIRE_SUBMIT, item->request_id);
+  gboolean chosen = irisd_placement_choose_home (&self->items, caller->peer, &plain, home, hinted,
+                                                 error);
+  *hinted = FALSE;
+  return chosen;
+}
+
+/* Accepts an item that was routed, or answers why not, or lets the journal decide; may take @body,
+ * which is NULL in a batch. @id is its number; 0 if it needs none yet. Returns whether it is
+ * accepted by now. */
+static gboolean
+take_item (IrisdGateway *self,
+           const IrisdCaller *caller,
+           const IrisWireMessage *item,
+           zmq_msg_t *body,
+           guint64 id)
 {
   g_autoptr (GError) error = NULL;
+  g_autoptr (IrisdAwayItem) away = NULL;
   gint home = IRIS_PLACE_ANY;
   gboolean hinted = FALSE;
   const IrisdService *service = NULL;
+  IrisWireMessage copy;
   if (!check_free_id (caller->peer, item, &error)
-      || (service = find_service (self, caller, item, &error)) == NULL
+      || (service = route (self, caller, &item, &copy, &error)) == NULL
       || !irisd_submit_check (self, caller, service, item, &error)
-      || !irisd_placement_choose_home (&self->items, caller->peer, item, &home, &hinted, &error)
-      || !irisd_persistent_check (&self->items, caller->peer, item, &error))
+      || !choose_home (self, caller, item, &home, &hinted, &error)
+      || !irisd_persistent_check (&self->items, caller->peer, item, &error)
+      || (irisd_is_away (item)
+          && (away = irisd_away_item_new (item, &self->core->wire_limits, &error)) == NULL))
     {
       irisd_send_refusal (self, caller, item->request_id, error);
       return FALSE;
@@ -576,8 +659,56 @@ try_item (IrisdGateway *self,
     job->queue = irisd_named_queues_join_stored (&self->core->queues, &item->queue);
   if (service == &irisd_service_worker_processes)
     irisd_worker_processes_adopt (job, item, hinted ? home : IRIS_PLACE_ANY);
+  if (away != NULL)
+    irisd_worker_processes_send_away (job, item, g_steal_pointer (&away));
   irisd_job_set_home (job, home, hinted, item->strict);
   return start_item (self, caller, job, item, id, hinted);
+}
+
+/* The same of an item that may be for another node, or come from one. */
+static gboolean
+take_cluster_item (IrisdGateway *self,
+                   const IrisdCaller *caller,
+                   const IrisWireMessage *item,
+                   zmq_msg_t *body,
+                   guint64 id)
+{
+  g_autoptr (GError) error = NULL;
+  IrisWireMessage routed;
+  IrisdActing acting;
+  const gboolean foreign = iris_wire_message_has (item, IRIS_WIRE_KEY_FOR_OWNER);
+  if (!irisd_away_route (self, caller, item, &routed, &error)
+      || (foreign && !irisd_acting_begin (self, caller, &routed, &acting, &error)))
+    {
+      irisd_send_refusal (self, caller, item->request_id, error);
+      return FALSE;
+    }
+  gboolean accepted = take_item (self, foreign ? &acting.caller : caller, &routed, body, id);
+  if (foreign)
+    irisd_acting_end (&acting);
+  return accepted;
+}
+
+/* A place without a node is one of this node. */
+static gboolean
+concerns_cluster (IrisdGateway *self, const IrisWireMessage *item)
+{
+  const IrisWireKeys others = IRISD_CLUSTER_KEYS & ~IRIS_WIRE_BIT (IRIS_WIRE_KEY_HINT_NAME);
+  return (item->present & others) != 0
+         || (self->core->cluster != NULL && item->hint_name.len > 0
+             && memchr (item->hint_name.data, '/', item->hint_name.len) != NULL);
+}
+
+static gboolean
+try_item (IrisdGateway *self,
+          const IrisdCaller *caller,
+          const IrisWireMessage *item,
+          zmq_msg_t *body,
+          guint64 id)
+{
+  return G_UNLIKELY ((item->present & IRISD_CLUSTER_KEYS) != 0) && concerns_cluster (self, item)
+             ? take_cluster_item (self, caller, item, body, id)
+             : take_item (self, caller, item, body, id);
 }
 
 /* May take @body, the fifth frame of @item. */

@@ -46,11 +46,29 @@ refuse (IrisdGateway *self,
 }
 
 static gboolean
-check_names (IrisdGateway *self, const IrisWireServices *services, GError **error)
+check_reserved (const IrisdPeer *peer, const char *name, GError **error)
+{
+  if (name[0] != IRISD_RESERVED_MARK || (peer->bridge && strcmp (name, IRISD_CLUSTER_SERVICE) == 0))
+    return TRUE;
+  g_autofree char *quoted = irisd_text_quote (name, -1, MAX_QUOTED);
+  g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED,
+               "“%s” cannot be served: names that begin with @ are irisd's own; choose another "
+               "name",
+               quoted);
+  return FALSE;
+}
+
+static gboolean
+check_names (IrisdGateway *self,
+             const IrisdPeer *peer,
+             const IrisWireServices *services,
+             GError **error)
 {
   for (guint i = 0; i < services->n_services; i++)
     {
       const char *name = services->services[i].name;
+      if (!check_reserved (peer, name, error))
+        return FALSE;
       const IrisWireString string = { name, strlen (name) };
       if (string.len > 0 && irisd_services_lookup (self->core->services, &string) == NULL)
         continue;
@@ -108,7 +126,7 @@ read_services (IrisdGateway *self,
                    services->n_services, limit);
       return NULL;
     }
-  return check_names (self, services, error) && check_key (self, peer, services, error)
+  return check_names (self, peer, services, error) && check_key (self, peer, services, error)
              ? g_steal_pointer (&services)
              : NULL;
 }
@@ -261,7 +279,7 @@ irisd_worker_session_handle (IrisdGateway *self,
   else if (worker == NULL)
     refuse (self, caller, request, IRIS_WIRE_ERROR_BAD_ARGUMENT,
             "only a worker process has leases; say READY first");
-  else if (request->type == IRIS_WIRE_FAIL && !check_code (request))
+  else if (request->type == IRIS_WIRE_FAIL && !caller->peer->bridge && !check_code (request))
     refuse (self, caller, request, IRIS_WIRE_ERROR_BAD_ARGUMENT,
             "an item cannot fail with that code; give 8, 12, 14 or 17, or none");
   else if (request->type == IRIS_WIRE_REPORT && !take_part (self, caller, request, body))
@@ -282,6 +300,42 @@ set_trace (IrisWireMessage *lease, const IrisdTraceContext *trace)
     iris_wire_message_set_string (lease, IRIS_WIRE_KEY_TRACESTATE, trace->tracestate, -1);
 }
 
+/* What the bridge has to know of an item for another node. */
+static void
+set_away (IrisdGateway *self, IrisWireMessage *lease, const IrisdWorkerEvent *event)
+{
+  gsize size;
+  const char *header = g_bytes_get_data (event->header, &size);
+  const IrisdKey *key = irisd_keys_find_owner (irisd_core_get_settings (self->core)->keys,
+                                               event->owner);
+  iris_wire_message_set_string (lease, IRIS_WIRE_KEY_HEADER, header, (gssize) size);
+  iris_wire_message_set_cluster_item (lease, event->leased_item->away->cluster_item);
+  iris_wire_message_set_uint (lease, IRIS_WIRE_KEY_FOR_OWNER, (guint64) event->owner);
+  if (key != NULL)
+    iris_wire_message_set_string (lease, IRIS_WIRE_KEY_KEY_NAME, key->name, -1);
+  if (event->item != 0)
+    iris_wire_message_set_uint (lease, IRIS_WIRE_KEY_ITEM, event->item);
+  if (event->retries > 0)
+    iris_wire_message_set_uint (lease, IRIS_WIRE_KEY_RETRIES, event->retries);
+  if (event->deadline_ms > 0)
+    iris_wire_message_set_uint (lease, IRIS_WIRE_KEY_DEADLINE_MS, event->deadline_ms);
+  if (event->leased_item->away->streams)
+    iris_wire_message_set_uint (lease, IRIS_WIRE_KEY_STREAM, event->credit);
+}
+
+/* What a worker process has to know of its item. */
+static void
+set_item (IrisWireMessage *lease, const IrisdLeasedItem *leased_item)
+{
+  iris_wire_message_set_string (lease, IRIS_WIRE_KEY_SERVICE, leased_item->service, -1);
+  if (leased_item->content_type != NULL)
+    iris_wire_message_set_string (lease, IRIS_WIRE_KEY_CONTENT_TYPE, leased_item->content_type, -1);
+  if (leased_item->args != NULL)
+    iris_wire_message_set_args (lease, (const char *const *) leased_item->args);
+  if (leased_item->path != NULL)
+    iris_wire_message_set_string (lease, IRIS_WIRE_KEY_PATH, leased_item->path, -1);
+}
+
 static void
 send_lease (IrisdGateway *self, IrisdWorkerEvent *event)
 {
@@ -291,14 +345,13 @@ send_lease (IrisdGateway *self, IrisdWorkerEvent *event)
   IrisWireMessage lease;
   irisd_worker_processes_name_lease (self->core->worker_processes, event->lease, id);
   iris_wire_message_init (&lease, IRIS_WIRE_LEASE, id);
-  iris_wire_message_set_string (&lease, IRIS_WIRE_KEY_SERVICE, leased_item->service, -1);
-  if (leased_item->content_type != NULL)
-    iris_wire_message_set_string (&lease, IRIS_WIRE_KEY_CONTENT_TYPE, leased_item->content_type,
-                                  -1);
-  if (leased_item->args != NULL)
-    iris_wire_message_set_args (&lease, (const char *const *) leased_item->args);
-  if (leased_item->path != NULL)
-    iris_wire_message_set_string (&lease, IRIS_WIRE_KEY_PATH, leased_item->path, -1);
+  if (event->header == NULL)
+    set_item (&lease, leased_item);
+  else
+    {
+      iris_wire_message_set_string (&lease, IRIS_WIRE_KEY_SERVICE, IRISD_CLUSTER_SERVICE, -1);
+      set_away (self, &lease, event);
+    }
   set_trace (&lease, event->trace);
   if (leased_item->progress)
     iris_wire_message_set_boolean (&lease, IRIS_WIRE_KEY_PROGRESS, TRUE);
@@ -369,8 +422,12 @@ pass_part_on (IrisdGateway *self, IrisdWorkerEvent *event)
     return;
   /* Sending may end the peer, and with it the job. */
   g_autoptr (IrisdPeer) peer = irisd_peer_ref (job->peer);
-  iris_wire_message_init (&part, IRIS_WIRE_PART, job->request_id);
-  iris_wire_message_set_uint (&part, IRIS_WIRE_KEY_ATTEMPT, event->attempt);
+  iris_wire_message_init (&part, event->channel != 0 ? IRIS_WIRE_OUTPUT : IRIS_WIRE_PART,
+                          job->request_id);
+  if (event->channel != 0)
+    iris_wire_message_set_uint (&part, IRIS_WIRE_KEY_CHANNEL, event->channel);
+  else
+    iris_wire_message_set_uint (&part, IRIS_WIRE_KEY_ATTEMPT, event->attempt);
   irisd_send_message (self, &peer->route, peer, &part, &event->payload);
 }
 

@@ -47,6 +47,8 @@ describe_run (IrisWireMessage *message, const IrisdJob *job)
     iris_wire_message_set_int (message, IRIS_WIRE_KEY_EXIT_STATUS, job->result.exit_status);
   if (job->result.signal > 0)
     iris_wire_message_set_int (message, IRIS_WIRE_KEY_SIGNAL, job->result.signal);
+  if (job->leased_item != NULL && job->leased_item->away != NULL)
+    irisd_away_item_describe_run (job->leased_item->away, message);
 }
 
 static void

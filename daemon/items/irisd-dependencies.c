@@ -94,7 +94,7 @@ irisd_dependencies_uncount (IrisdItems *self, IrisdJob *job)
   if (!job->counted)
     return;
   job->counted = FALSE;
-  irisd_fair_rules_release (&self->core->rules, job->peer->client,
+  irisd_fair_rules_release (&self->core->rules, job->client,
                             job->leased_item != NULL ? job->leased_item->service
                                                      : job->service->name,
                             job->payload_size, g_get_monotonic_time ());

@@ -81,7 +81,7 @@ enter_gate (IrisdItems *self, IrisdJob *job)
   gint gate = job->gate;
   gint64 since_us = job->since_us;
   job->since_us = 0;
-  if (irisd_gate_enter (&self->core->gates[gate], &job->fair, job->peer->client, since_us))
+  if (irisd_gate_enter (&self->core->gates[gate], &job->fair, job->client, since_us))
     {
       if (job->brief && irisd_cost_get_typical_ns (self, job->service) <= BRIEF_NS)
         irisd_job_run_here (job);
@@ -484,10 +484,57 @@ try_again (IrisdItems *self, IrisdJob *job)
   return TRUE;
 }
 
+/* The bridge gave an item for another node back, because the cluster takes it later. @stopped: it
+ * was cancelled meanwhile. Returns whether the job is on its way; else it ends. */
+static gboolean
+wait_for_cluster (IrisdItems *self, IrisdJob *job, gboolean stopped)
+{
+  IrisdAwayItem *away = job->leased_item->away;
+  gint64 pause_us = away->put_off_us;
+  if (pause_us == 0)
+    return FALSE;
+  away->put_off_us = 0;
+  if (stopped || (!job->lasting && irisd_peer_is_gone (job->peer)))
+    {
+      irisd_job_fail_cancelled (job);
+      return FALSE;
+    }
+  irisd_job_advance (job, IRISD_EVENT_RETRY);
+  if (irisd_items_get_phase (self) != IRISD_PHASE_SERVING)
+    {
+      fail_waiting (self, job);
+      return TRUE;
+    }
+  if (irisd_job_is_suspended (job))
+    {
+      irisd_dispatch_advance (self, job);
+      return TRUE;
+    }
+  if (job->schedule == NULL)
+    {
+      job->schedule = irisd_schedule_new_empty ();
+      job->schedule->job = job;
+    }
+  irisd_job_advance (job, IRISD_EVENT_DELAY);
+  irisd_count (&self->counters.delayed, 1);
+  irisd_timers_add (&self->timers, &job->schedule->timer, IRISD_CLOCK_STEADY,
+                    g_get_monotonic_time () + pause_us);
+  return TRUE;
+}
+
+static gboolean
+is_put_off (const IrisdJob *job)
+{
+  return job->leased_item != NULL && job->leased_item->away != NULL
+         && job->leased_item->away->put_off_us != 0;
+}
+
 /* Takes a job that came back from the scheduler. */
 static void
 take_back (IrisdItems *self, IrisdJob *job)
 {
+  const gboolean put_off = is_put_off (job);
+  const gboolean stopped = put_off && !irisd_job_is (job, IRISD_ITEM_LEASED);
   irisd_job_advance (job, IRISD_EVENT_RETURN);
   switch (irisd_job_get_state (job))
     {
@@ -495,7 +542,7 @@ take_back (IrisdItems *self, IrisdJob *job)
       resume_held (self, job);
       break;
     case IRISD_ITEM_RETURNED:
-      if (!try_again (self, job))
+      if (!(put_off && wait_for_cluster (self, job, stopped)) && !try_again (self, job))
         irisd_completion_end_job (self, job);
       break;
     case IRISD_ITEM_RELEASED:

@@ -175,6 +175,15 @@ settle_queue (IrisdItems *self,
                          (guint16) irisd_named_queue_get_index (job->queue), memory_order_relaxed);
 }
 
+/* The header was encoded for the journal, so it is not too large. */
+static void
+settle_away (IrisdItems *self, IrisdJob *job, const IrisWireMessage *item)
+{
+  g_autoptr (GError) error = NULL;
+  if (!irisd_away_item_replace (job->leased_item->away, item, &self->core->wire_limits, &error))
+    g_warning ("an edited item cannot be encoded: %s", error->message);
+}
+
 /* @job is suspended and has not begun. @item: its SUBMIT, into which @edit was merged. */
 void
 irisd_edit_apply (IrisdItems *self,
@@ -188,6 +197,8 @@ irisd_edit_apply (IrisdItems *self,
   if (iris_wire_message_has (edit, IRIS_WIRE_KEY_ARGS))
     settle_args (job, item);
   settle_options (job, item);
+  if (job->leased_item != NULL && job->leased_item->away != NULL)
+    settle_away (self, job, item);
   if (place->changes)
     settle_place (self, job, item, place);
   job->bury = item->bury;

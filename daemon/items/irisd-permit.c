@@ -55,7 +55,7 @@ enter_limit (IrisdItems *self, IrisdJob *job)
     return TRUE;
   make_permit (job);
   return irisd_concurrency_limit_enter (
-      limit, &job->permit->waiter, job->peer->client, service_of (job), job->fair.priority,
+      limit, &job->permit->waiter, job->client, service_of (job), job->fair.priority,
       job->since_us != 0 ? job->since_us : g_get_monotonic_time ());
 }
 

@@ -234,22 +234,30 @@ irisd_placement_choose_home (IrisdItems *self,
          || leave_drained (self, item, home, error);
 }
 
+/* Its hint is about another node. */
+static gboolean
+is_away (const IrisdJob *job)
+{
+  return job->leased_item != NULL && job->leased_item->away != NULL;
+}
+
 /* Adds to an item with another hint the place that this meant when it was accepted: the item is
  * queued there again after a restart, when the history is lost. Changes @item, the job's SUBMIT. */
 void
 irisd_placement_pin_hint (const IrisdJob *job, IrisWireMessage *item)
 {
-  if ((item->present & NEAR_KEYS) == 0)
+  if ((item->present & NEAR_KEYS) == 0 || is_away (job))
     return;
   iris_wire_message_set_int (item, IRIS_WIRE_KEY_HINT, job->home);
 }
 
-/* Makes a stored SUBMIT what it was before irisd_placement_pin_hint(). */
+/* Makes a stored SUBMIT what its client sent. */
 void
 irisd_placement_unpin_hint (IrisWireMessage *item)
 {
-  if ((item->present & NEAR_KEYS) != 0)
+  if ((item->present & NEAR_KEYS) != 0 && !irisd_is_away (item))
     item->present &= ~IRIS_WIRE_BIT (IRIS_WIRE_KEY_HINT);
+  item->present &= ~IRIS_WIRE_BIT (IRIS_WIRE_KEY_CLUSTER_ITEM);
 }
 
 static const char *
@@ -264,6 +272,8 @@ static void
 note (IrisdItems *self, const IrisdJob *job, gint place)
 {
   const char *path = path_of (job);
+  if (is_away (job))
+    return;
   irisd_placement_history_note_item (&self->core->placement_history, job->id, place);
   if (path == NULL)
     return;

@@ -41,6 +41,8 @@ find_service (IrisdItems *self, gint64 owner, const IrisWireMessage *item)
   if (item->service.len == 0)
     return &unknown_service;
   const IrisdService *service = irisd_services_lookup (self->core->services, &item->service);
+  if (irisd_is_away (item))
+    return &irisd_service_worker_processes;
   if (service != NULL)
     return service;
   g_autofree char *name = iris_wire_string_dup (&item->service);
@@ -87,6 +89,19 @@ join_queue (IrisdItems *self, IrisdPersistentItem *persistent, const IrisWireMes
   return queue;
 }
 
+/* The item was for another node when it was stored. Its header was not too large then; if it is
+ * now, the item fails. */
+static void
+send_away (IrisdItems *self, IrisdJob *job, const IrisWireMessage *item)
+{
+  g_autoptr (GError) error = NULL;
+  IrisdAwayItem *away = irisd_away_item_new (item, &self->core->wire_limits, &error);
+  if (away != NULL)
+    irisd_worker_processes_send_away (job, item, away);
+  else
+    irisd_job_fail (job, IRIS_WIRE_ERROR_TOO_LARGE, "%s", error->message);
+}
+
 /* Returns a job for what the journal has of an item, which this gateway has in hand. An item that
  * cannot be read has one as well, with an error. */
 IrisdJob *
@@ -108,6 +123,8 @@ irisd_restore_job (IrisdItems *self, IrisdJournalRequest *request, IrisdPeer *pe
       irisd_worker_processes_adopt (job, &item, item.hint);
       job->leased_item->slot = irisd_attempts_take_leased (self->core->attempts, request->item,
                                                            &job->leased_item->entry.attempts);
+      if (irisd_is_away (&item))
+        send_away (self, job, &item);
     }
   job->persistent = request->persistent;
   job->queue = join_queue (self, job->persistent, &item);

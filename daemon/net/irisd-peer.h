@@ -36,6 +36,7 @@ struct _IrisdPeer
   char *public_key;    /* NULL, or the key by which it has come */
   gboolean in_session; /* HELLO was answered by WELCOME */
   gboolean asks_only;  /* may ask, and not submit */
+  gboolean bridge;     /* joins irisd to a cluster */
   gboolean backlogged; /* is in the gateway's list of outboxes to retry */
   char *name;          /* from HELLO */
   GHashTable *jobs;    /* items that have not ended, by request id */

@@ -191,9 +191,9 @@ queue (Place *home, IrisdJob *job, gint64 since_us)
   turn->here.cost = turn->loose.cost = IRISD_FAIR_QUANTUM;
   turn->here.priority = turn->loose.priority = job->fair.priority;
   turn->here.since_us = turn->loose.since_us = since_us;
-  irisd_fair_queue_push (&home->waiting, &turn->here, job->peer->client);
+  irisd_fair_queue_push (&home->waiting, &turn->here, job->client);
   if (!job->strict)
-    irisd_fair_queue_push (&home->loose, &turn->loose, job->peer->client);
+    irisd_fair_queue_push (&home->loose, &turn->loose, job->client);
 }
 
 /* @job is about to go to a gate, and may have a slot; it has waited since @since_us, by the

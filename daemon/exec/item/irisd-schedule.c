@@ -74,15 +74,23 @@ irisd_schedule_check (const IrisWireMessage *item, const IrisdLimits *limits, GE
   return TRUE;
 }
 
+/* Returns a schedule that lets an item wait for nothing. */
+IrisdSchedule *
+irisd_schedule_new_empty (void)
+{
+  IrisdSchedule *self = g_new0 (IrisdSchedule, 1);
+  self->started.kind = IRISD_MESSAGE_STARTED;
+  self->decided.kind = IRISD_MESSAGE_DECIDED;
+  return self;
+}
+
 /* Returns the schedule of @item, a SUBMIT that was checked; NULL if it is a plain item. */
 IrisdSchedule *
 irisd_schedule_new (const IrisWireMessage *item, const IrisdLimits *limits, const IrisdTimes *now)
 {
   if ((item->present & IRISD_SCHEDULE_KEYS) == 0)
     return NULL;
-  IrisdSchedule *self = g_new0 (IrisdSchedule, 1);
-  self->started.kind = IRISD_MESSAGE_STARTED;
-  self->decided.kind = IRISD_MESSAGE_DECIDED;
+  IrisdSchedule *self = irisd_schedule_new_empty ();
   self->delayed = item->delay_ms > 0;
   self->delay_due_us = now->us[IRISD_CLOCK_STEADY] + (gint64) item->delay_ms * 1000;
   self->timed = has (item, IRIS_WIRE_KEY_AT_MS);

@@ -70,6 +70,7 @@ gboolean
 irisd_schedule_check (const IrisWireMessage *item, const IrisdLimits *limits, GError **error);
 IrisdSchedule *
 irisd_schedule_new (const IrisWireMessage *item, const IrisdLimits *limits, const IrisdTimes *now);
+IrisdSchedule *irisd_schedule_new_empty (void);
 void irisd_schedule_resume (IrisdSchedule *self,
                             guint attempts,
                             guint64 due_ms,

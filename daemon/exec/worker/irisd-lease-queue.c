@@ -15,6 +15,7 @@
 #include "daemon/exec/worker/irisd-leases-private.h"
 
 #include "daemon/base/irisd-error.h"
+#include "daemon/config/irisd-cluster-view.h"
 #include "daemon/config/irisd-policy.h"
 
 #include <string.h>
@@ -447,7 +448,8 @@ irisd_leases_describe_services (IrisdLeases *self, gint64 space, IrisWireService
   while (g_hash_table_iter_next (&iter, &value, NULL))
     {
       const IrisdLeaseQueue *queue = value;
-      if (irisd_leases_route (self, space, queue->name) != queue)
+      if (irisd_leases_route (self, space, queue->name) != queue
+          || queue->name[0] == IRISD_RESERVED_MARK)
         continue;
       out[n].name = g_strdup (queue->name);
       out[n].summary = g_strdup (queue->summary);

@@ -197,7 +197,7 @@ place_entry (IrisdLeases *self, IrisdLeaseEntry *entry, gint64 now)
 static void
 lose (IrisdLeases *self, IrisdLeaseEntry *entry, gint64 now)
 {
-  if (entry->attempts >= self->rules.attempts)
+  if (entry->attempts >= self->rules.attempts && !entry->tireless)
     fail_entry (self, entry, IRIS_WIRE_ERROR_WORKER_LOST);
   else
     place_entry (self, entry, now);
@@ -551,8 +551,8 @@ irisd_leases_give_back (IrisdLeases *self,
   if (settled != NULL)
     {
       worker->failed++;
-      end = again && settled->attempts < self->rules.attempts ? IRISD_LEASE_AGAIN
-                                                              : IRISD_LEASE_ENDED;
+      gboolean may = settled->tireless || settled->attempts < self->rules.attempts;
+      end = again && may ? IRISD_LEASE_AGAIN : IRISD_LEASE_ENDED;
     }
   if (end == IRISD_LEASE_ENDED)
     {
@@ -658,7 +658,7 @@ static gboolean
 collect_away (gpointer key, gpointer value, gpointer user_data)
 {
   IrisdLease *lease = value;
-  if (lease->worker == NULL)
+  if (lease->worker == NULL || (lease->entry->tireless && lease->entry->patient))
     g_ptr_array_add (user_data, lease);
   return FALSE;
 }
@@ -675,8 +675,8 @@ put_off_away (IrisdLeases *self)
     }
 }
 
-/* From now on patient items that are not leased, or whose worker is away, no longer wait, because
- * irisd is to end. */
+/* From now on patient items that are not leased, are tireless, or whose worker is away, no longer
+ * wait, because irisd is to end. */
 void
 irisd_leases_drain (IrisdLeases *self)
 {

@@ -27,13 +27,15 @@ typedef struct _IrisdSubscription IrisdSubscription;
 
 /* An item for worker processes; embed it. Set before it is added: @place and @strict, the place of
  * its hint or IRIS_PLACE_ANY, and whether it must run there; @patient, whether it waits for a
- * worker without a limit; @deadline, after which it is not leased any more, or 0; @space, the name
+ * worker without a limit; @tireless, whether it may be leased again and again, and is not waited
+ * for when irisd ends; @deadline, after which it is not leased any more, or 0; @space, the name
  * space tried first, a user or IRISD_SPACE_SHARED. */
 struct _IrisdLeaseEntry
 {
   gint place;
   gboolean strict;
   gboolean patient;
+  gboolean tireless;
   gint64 deadline;
   gint64 space;
   guint attempts; /* how often it was leased */

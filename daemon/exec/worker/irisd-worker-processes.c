@@ -22,17 +22,10 @@
  * Only the front gateway moves the alarm back: in the usual case, where leases end in time, it
  * wakes once in a lease's length and needs no other thread to wake it.
  *
- * Parts of a result. The client grants credit for bytes of parts, the job holds it
- * (`output_credit`, as for the output of a command), and the worker learns it: the present credit
- * by LEASE, an addition by PART. All three, and the subtraction for a part, happen under the
- * table's lock, so worker and irisd agree on the credit across leases. A part within its credit is
- * posted to the job's gateway at once, so irisd holds no more of an item than the client has
- * granted.
- *
- * A part is posted while the leased item is in the table, and the end of the job takes it out
- * first, so parts come before the completion. When a message arrives the job may have left the
- * table and still be on its way back behind the message; or its gateway may have ended and freed
- * it: then `messages_for`, which only that gateway's thread touches, is cleared.
+ * Items for other nodes. They wait in the queue of a service that only the bridge serves, and are
+ * leased to it as to any worker process. The bridge is lost with irisd, so their leases are not
+ * recorded: the next irisd leases them anew, under the same `cluster-item`. They may be leased
+ * again and again, because the other node, and not a lease, decides how often an item is run.
  *
  * Restored leases. From its first lease until its end is in the journal, a persistent item has a
  * slot in the record of attempts (irisd-attempts.c): its lease, the owner of the worker process,
@@ -42,44 +35,26 @@
  * that the earlier irisd made; so this irisd retains the ids of restored leases, which have the
  * first numbers. The ids of its own leases begin with its own epoch.
  */
-#include "daemon/exec/worker/irisd-worker-processes.h"
+#include "daemon/exec/worker/irisd-worker-processes-private.h"
 
 #include "daemon/net/irisd-unacknowledged.h"
 #include "daemon/store/irisd-journal.h"
 
-#include <pthread.h>
 #include <string.h>
-
-struct _IrisdWorkerProcesses
-{
-  pthread_mutex_t lock;
-  IrisdCore *core;
-  IrisdLeases *leases;
-  GPtrArray *workers;  /* of IrisdWorkerProcess */
-  guint8 epoch[8];     /* first half of the leases' ids, which differs between runs of irisd */
-  GPtrArray *restored; /* their ids, by number less 1; constant once items are taken */
-  GHashTable *restored_by_id; /* the same → their numbers */
-  _Atomic gint64 alarm_us;
-  gint64 not_before_us; /* nothing expires before, because irisd stood still */
-};
 
 /* Behind an alarm that goes off later than this irisd stood still. */
 #define STANDSTILL_US       (G_USEC_PER_SEC / 4)
 #define AFTER_STANDSTILL_US G_USEC_PER_SEC
 
-#define leased_item_of(pointer) IRISD_CONTAINER (pointer, IrisdLeasedItem, entry)
-
-static IrisdLeasedItem *
-leased_item_ref (IrisdLeasedItem *leased_item)
+IrisdLeasedItem *
+irisd_leased_item_ref (IrisdLeasedItem *leased_item)
 {
   atomic_fetch_add_explicit (&leased_item->refs, 1, memory_order_relaxed);
   return leased_item;
 }
 
-#define worker_of(pointer) IRISD_CONTAINER (pointer, IrisdWorkerProcess, base)
-
-static IrisdWorkerProcess *
-worker_ref (IrisdWorkerProcess *worker)
+IrisdWorkerProcess *
+irisd_worker_process_ref (IrisdWorkerProcess *worker)
 {
   atomic_fetch_add_explicit (&worker->refs, 1, memory_order_relaxed);
   return worker;
@@ -105,6 +80,7 @@ leased_item_unref (IrisdLeasedItem *self)
   g_free (self->content_type);
   g_strfreev (self->args);
   g_free (self->path);
+  irisd_away_item_free (self->away);
   g_free (self->result_type);
   g_free (self->note);
   g_free (self);
@@ -115,6 +91,7 @@ irisd_worker_event_free (IrisdWorkerEvent *self)
 {
   zmq_msg_close (&self->payload);
   irisd_trace_context_free (self->trace);
+  g_clear_pointer (&self->header, g_bytes_unref);
   if (self->worker != NULL)
     irisd_worker_process_unref (self->worker);
   if (self->leased_item != NULL)
@@ -167,6 +144,20 @@ irisd_worker_processes_adopt (IrisdJob *job, const IrisWireMessage *item, gint p
   job->leased_item = self;
 }
 
+/* Makes @job, which was adopted, one for another node. @item is its SUBMIT; takes @away. */
+void
+irisd_worker_processes_send_away (IrisdJob *job, const IrisWireMessage *item, IrisdAwayItem *away)
+{
+  IrisdLeasedItem *self = job->leased_item;
+  self->away = away;
+  self->entry.place = IRIS_PLACE_ANY;
+  self->entry.strict = FALSE;
+  self->entry.tireless = TRUE;
+  if (away->streams)
+    atomic_store_explicit (&job->output_credit, item->stream, memory_order_relaxed);
+  atomic_fetch_add_explicit (&job->core->away, 1, memory_order_relaxed);
+}
+
 /* Resets the leased item of a job that is to run again. */
 static void
 renew (IrisdJob *job)
@@ -174,9 +165,21 @@ renew (IrisdJob *job)
   IrisdLeasedItem *self = job->leased_item;
   g_clear_pointer (&self->result_type, g_free);
   self->entry.attempts = 0;
+  if (self->away != NULL)
+    irisd_away_item_reset (self->away);
   irisd_attempts_end (job->core->attempts, self->slot);
   self->slot = IRISD_ATTEMPT_NONE;
   job->result.bytes = zmq_msg_size (&self->payload);
+}
+
+static void
+forget_away (IrisdJob *job)
+{
+  IrisdWorkerProcesses *processes = job->core->worker_processes;
+  atomic_fetch_sub_explicit (&job->core->away, 1, memory_order_relaxed);
+  pthread_mutex_lock (&processes->lock);
+  g_hash_table_remove (processes->nodes, &job->id);
+  pthread_mutex_unlock (&processes->lock);
 }
 
 /* @job is freed, and its lease ends. If its item has ended, nothing is written: an irisd that is
@@ -195,6 +198,8 @@ forget (IrisdJob *job)
     irisd_attempts_end (job->core->attempts, self->slot);
   self->slot = IRISD_ATTEMPT_NONE;
   self->messages_for = NULL;
+  if (self->away != NULL)
+    forget_away (job);
   leased_item_unref (self);
 }
 
@@ -230,8 +235,8 @@ irisd_worker_processes_name_lease (IrisdWorkerProcesses *self, guint64 lease, gu
 }
 
 /* Returns 0, which is no lease, for an id that names none. */
-static guint64
-read_lease (IrisdWorkerProcesses *self, const guint8 *id)
+guint64
+irisd_worker_processes_read_lease (IrisdWorkerProcesses *self, const guint8 *id)
 {
   guint64 number;
   if (memcmp (id, self->epoch, sizeof self->epoch) != 0)
@@ -264,8 +269,8 @@ note_due (IrisdWorkerProcesses *self, IrisdLeasedItem *leased_item, guint64 left
   irisd_attempts_note_due (self->core->attempts, leased_item->slot, irisd_unix_ms () + left_ms);
 }
 
-static IrisdWorkerEvent *
-event_new (IrisdWorkerEventKind kind)
+IrisdWorkerEvent *
+irisd_worker_event_new (IrisdWorkerEventKind kind)
 {
   IrisdWorkerEvent *event = g_new0 (IrisdWorkerEvent, 1);
   event->message.kind = IRISD_MESSAGE_WORKER_EVENT;
@@ -308,21 +313,45 @@ hold (IrisdLeaseEntry *entry, gpointer user_data)
 }
 
 static void
+describe_away (IrisdWorkerEvent *event, const IrisdJob *job)
+{
+  const IrisdSchedule *schedule = job->schedule;
+  event->header = g_bytes_ref (job->leased_item->away->header);
+  event->item = job->id;
+  event->owner = job->owner;
+  event->retries = schedule != NULL && schedule->attempts < schedule->retries
+                       ? schedule->retries - schedule->attempts
+                       : 0;
+  if (schedule != NULL && schedule->deadline_us != 0)
+    event->deadline_ms = (guint64) MAX (schedule->deadline_us - g_get_monotonic_time (), 1000)
+                         / 1000;
+}
+
+/* The leases of items for other nodes end with irisd. */
+static gboolean
+is_recorded (const IrisdLeasedItem *leased_item)
+{
+  return leased_item->job->persistent != NULL && leased_item->away == NULL;
+}
+
+static void
 give (IrisdWorker *worker, guint64 lease, IrisdLeaseEntry *entry, gpointer user_data)
 {
   IrisdLeasedItem *leased_item = leased_item_of (entry);
-  IrisdWorkerEvent *event = event_new (IRISD_WORKER_EVENT_LEASE);
-  event->worker = worker_ref (worker_of (worker));
-  event->leased_item = leased_item_ref (leased_item);
+  IrisdWorkerEvent *event = irisd_worker_event_new (IRISD_WORKER_EVENT_LEASE);
+  event->worker = irisd_worker_process_ref (worker_of (worker));
+  event->leased_item = irisd_leased_item_ref (leased_item);
   event->lease = lease;
   event->attempt = entry->attempts;
   event->credit = atomic_load_explicit (&leased_item->job->output_credit, memory_order_relaxed);
   event->trace = irisd_trace_context_copy (leased_item->job->trace);
   leased_item->n_leases++;
+  if (leased_item->away != NULL)
+    describe_away (event, leased_item->job);
   zmq_msg_copy (&event->payload, &leased_item->payload);
   leased_item->job->started_ns = irisd_now_ns ();
   irisd_job_advance (leased_item->job, IRISD_EVENT_LEASE);
-  if (leased_item->job->persistent != NULL)
+  if (is_recorded (leased_item))
     note_lease (user_data, leased_item, worker->owner, lease);
   irisd_mailbox_post (event->worker->mailbox, &event->message);
 }
@@ -332,32 +361,17 @@ note_wait (IrisdLeaseEntry *entry, gpointer user_data)
 {
   IrisdLeasedItem *leased_item = leased_item_of (entry);
   irisd_job_advance (leased_item->job, IRISD_EVENT_UNLEASE);
-  if (leased_item->job->persistent != NULL)
+  if (is_recorded (leased_item))
     irisd_attempts_note_due (leased_item->job->core->attempts, leased_item->slot, 0);
 }
 
 static void
 stop (IrisdWorker *worker, guint64 lease, IrisWireError why, gpointer user_data)
 {
-  IrisdWorkerEvent *event = event_new (IRISD_WORKER_EVENT_STOP);
-  event->worker = worker_ref (worker_of (worker));
+  IrisdWorkerEvent *event = irisd_worker_event_new (IRISD_WORKER_EVENT_STOP);
+  event->worker = irisd_worker_process_ref (worker_of (worker));
   event->lease = lease;
   event->why = why;
-  irisd_mailbox_post (event->worker->mailbox, &event->message);
-}
-
-/* Does nothing if no worker process has it. */
-static void
-tell_credit (IrisdWorkerProcesses *self, IrisdLeasedItem *leased_item, guint64 bytes)
-{
-  guint64 lease;
-  IrisdWorker *worker = irisd_leases_find_worker (&leased_item->entry, &lease);
-  if (worker == NULL)
-    return;
-  IrisdWorkerEvent *event = event_new (IRISD_WORKER_EVENT_GRANT);
-  event->worker = worker_ref (worker_of (worker));
-  event->lease = lease;
-  event->credit = bytes;
   irisd_mailbox_post (event->worker->mailbox, &event->message);
 }
 
@@ -410,6 +424,9 @@ shares (IrisdWorker *worker, const char *service, gpointer user_data)
 {
   IrisdWorkerProcesses *self = user_data;
   const IrisdConfig *settings = irisd_core_get_settings (self->core);
+  /* Its gateway has checked that it is the bridge. */
+  if (service[0] == IRISD_RESERVED_MARK)
+    return TRUE;
   if (!irisd_owner_is_key (worker->owner))
     return irisd_access_may_serve (&settings->access, worker->owner, service);
   const IrisdKey *key = irisd_keys_find_owner (settings->keys, worker->owner);
@@ -429,8 +446,8 @@ static const IrisdLeaseEvents events = {
 /* --- the lock and the clock --- */
 
 /* Takes the lock, and returns the time. */
-static gint64
-lock_table (IrisdWorkerProcesses *self)
+gint64
+irisd_worker_processes_lock (IrisdWorkerProcesses *self)
 {
   pthread_mutex_lock (&self->lock);
   return g_get_monotonic_time ();
@@ -443,8 +460,8 @@ next_alarm (IrisdWorkerProcesses *self)
   return MAX (irisd_leases_next (self->leases), self->not_before_us);
 }
 
-static void
-unlock_table (IrisdWorkerProcesses *self)
+void
+irisd_worker_processes_unlock (IrisdWorkerProcesses *self)
 {
   gint64 next = next_alarm (self);
   gboolean earlier = next < irisd_worker_processes_get_alarm (self);
@@ -469,13 +486,13 @@ irisd_worker_processes_get_alarm (IrisdWorkerProcesses *self)
 void
 irisd_worker_processes_expire (IrisdWorkerProcesses *self)
 {
-  gint64 now = lock_table (self);
+  gint64 now = irisd_worker_processes_lock (self);
   if (now - irisd_worker_processes_get_alarm (self) > STANDSTILL_US)
     self->not_before_us = now + AFTER_STANDSTILL_US;
   else if (now >= self->not_before_us)
     irisd_leases_expire (self->leases, now);
   atomic_store_explicit (&self->alarm_us, next_alarm (self), memory_order_relaxed);
-  unlock_table (self);
+  irisd_worker_processes_unlock (self);
 }
 
 IrisdWorkerProcesses *
@@ -499,6 +516,7 @@ irisd_worker_processes_new (IrisdCore *core)
   atomic_init (&self->alarm_us, G_MAXINT64);
   guint32 words[2] = { g_random_int (), g_random_int () };
   memcpy (self->epoch, words, sizeof self->epoch);
+  self->nodes = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, g_free);
   self->restored = g_ptr_array_new_with_free_func (g_free);
   self->restored_by_id = g_hash_table_new (irisd_request_id_hash, irisd_request_id_equal);
   return self;
@@ -511,6 +529,7 @@ irisd_worker_processes_free (IrisdWorkerProcesses *self)
   if (self == NULL)
     return;
   irisd_leases_free (self->leases);
+  g_hash_table_unref (self->nodes);
   g_hash_table_unref (self->restored_by_id);
   g_ptr_array_unref (self->restored);
   g_ptr_array_unref (self->workers);
@@ -523,18 +542,18 @@ irisd_worker_processes_free (IrisdWorkerProcesses *self)
 void
 irisd_worker_processes_drain (IrisdWorkerProcesses *self)
 {
-  lock_table (self);
+  irisd_worker_processes_lock (self);
   irisd_leases_drain (self->leases);
-  unlock_table (self);
+  irisd_worker_processes_unlock (self);
 }
 
 /* Ends all items in the table, because irisd stops; every gateway has seen the phase. */
 void
 irisd_worker_processes_close (IrisdWorkerProcesses *self)
 {
-  lock_table (self);
+  irisd_worker_processes_lock (self);
   irisd_leases_close (self->leases);
-  unlock_table (self);
+  irisd_worker_processes_unlock (self);
 }
 
 /* --- for the gateways of clients --- */
@@ -555,18 +574,21 @@ void
 irisd_worker_processes_queue (IrisdWorkerProcesses *self, IrisdJob *job, gint64 space)
 {
   IrisdLeasedItem *leased_item = job->leased_item;
-  gint64 now = lock_table (self);
+  const char *name = leased_item->away != NULL ? IRISD_CLUSTER_SERVICE : leased_item->service;
+  gint64 now = irisd_worker_processes_lock (self);
+  if (leased_item->away != NULL)
+    space = IRISD_SPACE_SHARED;
   set_schedule (self, job, space);
   if (leased_item->entry.patient || leased_item->waits)
-    irisd_leases_expect (self->leases, space, leased_item->service, FALSE, now);
-  if (!irisd_leases_add (self->leases, &leased_item->entry, leased_item->service, now))
+    irisd_leases_expect (self->leases, space, name, FALSE, now);
+  if (!irisd_leases_add (self->leases, &leased_item->entry, name, now))
     {
       /* The service was dropped after it was looked up. */
       take_job (leased_item);
       fail_job (self, job, IRIS_WIRE_ERROR_NO_WORKER);
       give_back (job);
     }
-  unlock_table (self);
+  irisd_worker_processes_unlock (self);
 }
 
 /* Restores the lease that @job, which was adopted, had when irisd crashed, before the gateways
@@ -580,7 +602,7 @@ irisd_worker_processes_restore (IrisdWorkerProcesses *self,
   IrisdLeasedItem *leased_item = job->leased_item;
   const guint64 now_ms = irisd_unix_ms (), lease_ms = self->core->config->limits.lease_ms;
   const guint64 left_ms = leased->due_ms > now_ms ? MIN (leased->due_ms - now_ms, lease_ms) : 0;
-  gint64 now = lock_table (self);
+  gint64 now = irisd_worker_processes_lock (self);
   set_schedule (self, job, space);
   /* From here on the service is known, so the lease has its place. */
   irisd_leases_expect (self->leases, space, leased_item->service, FALSE, now);
@@ -594,7 +616,7 @@ irisd_worker_processes_restore (IrisdWorkerProcesses *self,
   atomic_store_explicit (&job->persistent->started_ms, leased->started_ms, memory_order_relaxed);
   irisd_job_advance (job, IRISD_EVENT_RESUME);
   job->started_ns = irisd_now_ns ();
-  unlock_table (self);
+  irisd_worker_processes_unlock (self);
 }
 
 /* @job was queued and has not come back. Returns IRISD_LEASE_ENTRY_GONE if it is on its way back;
@@ -602,11 +624,11 @@ irisd_worker_processes_restore (IrisdWorkerProcesses *self,
 IrisdLeaseEntryState
 irisd_worker_processes_withdraw (IrisdWorkerProcesses *self, IrisdJob *job)
 {
-  gint64 now = lock_table (self);
+  gint64 now = irisd_worker_processes_lock (self);
   IrisdLeaseEntryState state = irisd_leases_withdraw (self->leases, &job->leased_item->entry, now);
   if (state != IRISD_LEASE_ENTRY_GONE)
     take_job (job->leased_item);
-  unlock_table (self);
+  irisd_worker_processes_unlock (self);
   return state;
 }
 
@@ -615,14 +637,14 @@ irisd_worker_processes_withdraw (IrisdWorkerProcesses *self, IrisdJob *job)
 IrisdLeaseEntryState
 irisd_worker_processes_withdraw_waiting (IrisdWorkerProcesses *self, IrisdJob *job)
 {
-  gint64 now = lock_table (self);
+  gint64 now = irisd_worker_processes_lock (self);
   IrisdLeaseEntryState state = irisd_leases_get_state (&job->leased_item->entry);
   if (state == IRISD_LEASE_ENTRY_WAITED)
     {
       irisd_leases_withdraw (self->leases, &job->leased_item->entry, now);
       take_job (job->leased_item);
     }
-  unlock_table (self);
+  irisd_worker_processes_unlock (self);
   return state;
 }
 
@@ -652,23 +674,23 @@ irisd_worker_processes_enroll (IrisdWorkerProcesses *self,
                                const IrisWireServices *services,
                                GError **error)
 {
-  gint64 now = lock_table (self);
+  gint64 now = irisd_worker_processes_lock (self);
   gboolean is_new = !worker->base.enrolled;
   gboolean enrolled = irisd_leases_enroll (self->leases, &worker->base, place, capacity, services,
                                            now, error);
   if (enrolled && is_new)
     g_ptr_array_add (self->workers, worker);
-  unlock_table (self);
+  irisd_worker_processes_unlock (self);
   return enrolled;
 }
 
 void
 irisd_worker_processes_leave (IrisdWorkerProcesses *self, IrisdWorkerProcess *worker)
 {
-  gint64 now = lock_table (self);
+  gint64 now = irisd_worker_processes_lock (self);
   irisd_leases_leave (self->leases, &worker->base, now);
   g_ptr_array_remove_fast (self->workers, worker);
-  unlock_table (self);
+  irisd_worker_processes_unlock (self);
 }
 
 /* A worker has ended a job that has left the table. */
@@ -676,6 +698,11 @@ static void
 end_run (IrisdWorkerProcesses *self, IrisdJob *job, gint place)
 {
   job->ended_ns = irisd_now_ns ();
+  if (job->leased_item->away != NULL)
+    {
+      give_back (job);
+      return;
+    }
   job->place = place;
   irisd_core_count_run (self->core, place != IRIS_PLACE_ANY ? place : job->home, job->result.bytes);
   give_back (job);
@@ -688,10 +715,10 @@ irisd_worker_processes_done (IrisdWorkerProcesses *self,
                              const IrisWireMessage *done,
                              zmq_msg_t *body)
 {
-  guint64 lease = read_lease (self, done->request_id);
+  guint64 lease = irisd_worker_processes_read_lease (self, done->request_id);
   IrisdLeaseEntry *entry = NULL;
   IrisdJob *job = NULL;
-  gint64 now = lock_table (self);
+  gint64 now = irisd_worker_processes_lock (self);
   entry = irisd_leases_find (self->leases, &worker->base, lease);
   if (entry != NULL)
     {
@@ -706,14 +733,30 @@ irisd_worker_processes_done (IrisdWorkerProcesses *self,
   if (ended)
     take_job (leased_item_of (entry));
   gint place = worker->base.place;
-  unlock_table (self);
+  irisd_worker_processes_unlock (self);
   if (!ended)
     return FALSE;
   if (iris_wire_message_has (done, IRIS_WIRE_KEY_CONTENT_TYPE))
     job->result.content_type = job->leased_item->result_type = iris_wire_string_dup (
         &done->content_type);
+  if (job->leased_item->away != NULL)
+    irisd_away_item_take_end (job->leased_item->away, job, done);
   end_run (self, job, place);
   return TRUE;
+}
+
+/* Returns whether @fail is about an item that the bridge wants not before some time. Under the
+ * lock. */
+static gboolean
+is_put_off (IrisdWorkerProcesses *self,
+            IrisdWorkerProcess *worker,
+            guint64 lease,
+            const IrisWireMessage *fail)
+{
+  IrisdLeaseEntry *entry = fail->again && fail->retry_after_ms > 0
+                               ? irisd_leases_find (self->leases, &worker->base, lease)
+                               : NULL;
+  return entry != NULL && leased_item_of (entry)->away != NULL;
 }
 
 /* Returns FALSE if the worker has no such lease. */
@@ -722,21 +765,30 @@ irisd_worker_processes_fail (IrisdWorkerProcesses *self,
                              IrisdWorkerProcess *worker,
                              const IrisWireMessage *message)
 {
-  guint64 lease = read_lease (self, message->request_id);
+  guint64 lease = irisd_worker_processes_read_lease (self, message->request_id);
   IrisdLeaseEntry *entry = NULL;
   IrisdJob *job = NULL;
-  gint64 now = lock_table (self);
-  IrisdLeaseEnd end = irisd_leases_give_back (self->leases, &worker->base, lease, message->again,
-                                              now, &entry);
+  gint64 now = irisd_worker_processes_lock (self);
+  gboolean later = is_put_off (self, worker, lease, message);
+  IrisdLeaseEnd end = irisd_leases_give_back (self->leases, &worker->base, lease,
+                                              message->again && !later, now, &entry);
   if (end == IRISD_LEASE_ENDED)
     job = take_job (leased_item_of (entry));
   gint place = worker->base.place;
-  unlock_table (self);
+  irisd_worker_processes_unlock (self);
   if (job == NULL)
     return end != IRISD_LEASE_UNKNOWN;
+  if (later)
+    {
+      job->leased_item->away->put_off_us = (gint64) message->retry_after_ms * 1000;
+      give_back (job);
+      return TRUE;
+    }
   g_autofree char *reason = iris_wire_string_dup (&message->message);
   gboolean coded = iris_wire_message_has (message, IRIS_WIRE_KEY_CODE);
   irisd_job_fail (job, coded ? message->code : IRIS_WIRE_ERROR_SERVICE_FAILED, "%s", reason);
+  if (job->leased_item->away != NULL)
+    irisd_away_item_take_end (job->leased_item->away, job, message);
   end_run (self, job, place);
   return TRUE;
 }
@@ -750,131 +802,22 @@ irisd_worker_processes_extend (IrisdWorkerProcesses *self,
   guint64 most = self->core->config->limits.lease_ms;
   guint64 ms = iris_wire_message_has (extend, IRIS_WIRE_KEY_LEASE_MS) ? MIN (extend->lease_ms, most)
                                                                       : most;
-  guint64 lease = read_lease (self, extend->request_id);
-  gint64 now = lock_table (self);
+  guint64 lease = irisd_worker_processes_read_lease (self, extend->request_id);
+  gint64 now = irisd_worker_processes_lock (self);
   gboolean extended = irisd_leases_extend (self->leases, &worker->base, lease, (gint64) ms * 1000,
                                            now);
-  if (extended)
+  if (extended
+      && is_recorded (leased_item_of (irisd_leases_find (self->leases, &worker->base, lease))))
     note_due (self, leased_item_of (irisd_leases_find (self->leases, &worker->base, lease)), ms);
-  unlock_table (self);
+  irisd_worker_processes_unlock (self);
   return extended;
-}
-
-/* Takes @body, the fifth frame of @report. Returns FALSE, and drops the part, if it is larger than
- * its lease's credit. A part without a request for parts, or of a lease that has ended, is dropped
- * too, with TRUE. */
-gboolean
-irisd_worker_processes_part (IrisdWorkerProcesses *self,
-                             IrisdWorkerProcess *worker,
-                             const IrisWireMessage *report,
-                             zmq_msg_t *body)
-{
-  gboolean fits = TRUE;
-  lock_table (self);
-  IrisdLeaseEntry *entry = irisd_leases_find (self->leases, &worker->base,
-                                              read_lease (self, report->request_id));
-  IrisdLeasedItem *leased_item = entry != NULL ? leased_item_of (entry) : NULL;
-  if (leased_item != NULL && leased_item->parts)
-    {
-      IrisdJob *job = leased_item->job;
-      guint64 size = report->body.size;
-      fits = size <= atomic_load_explicit (&job->output_credit, memory_order_relaxed);
-      if (fits)
-        {
-          IrisdWorkerEvent *event = event_new (IRISD_WORKER_EVENT_PART);
-          atomic_fetch_sub_explicit (&job->output_credit, size, memory_order_relaxed);
-          event->leased_item = leased_item_ref (leased_item);
-          event->attempt = leased_item->n_leases;
-          zmq_msg_move (&event->payload, body);
-          irisd_mailbox_post (job->mailbox, &event->message);
-        }
-    }
-  unlock_table (self);
-  return fits;
-}
-
-/* @job has not ended; for its gateway. Grants credit for @bytes of parts. Returns FALSE, and
- * changes nothing, if the job would hold more than @limit. */
-gboolean
-irisd_worker_processes_grant (IrisdWorkerProcesses *self,
-                              IrisdJob *job,
-                              guint64 bytes,
-                              guint64 limit)
-{
-  lock_table (self);
-  guint64 held = atomic_load_explicit (&job->output_credit, memory_order_relaxed);
-  gboolean fits = bytes <= limit && held <= limit - bytes;
-  if (fits)
-    {
-      atomic_fetch_add_explicit (&job->output_credit, bytes, memory_order_relaxed);
-      if (job->leased_item->parts && job->leased_item->job != NULL)
-        tell_credit (self, job->leased_item, bytes);
-    }
-  unlock_table (self);
-  return fits;
-}
-
-/* Fills @out, a PROGRESS message without keys, with the latest report; @note is what it borrows.
- * For the job's gateway. Returns the job, or NULL if it has ended. */
-IrisdJob *
-irisd_worker_processes_take_report (IrisdWorkerProcesses *self,
-                                    IrisdLeasedItem *leased_item,
-                                    IrisWireMessage *out,
-                                    char **note)
-{
-  lock_table (self);
-  leased_item->report_posted = FALSE;
-  IrisdJob *job = leased_item->job;
-  if (leased_item->has_fraction)
-    iris_wire_message_set_uint (out, IRIS_WIRE_KEY_FRACTION, leased_item->fraction);
-  *note = g_strdup (leased_item->note);
-  unlock_table (self);
-  if (*note != NULL)
-    iris_wire_message_set_string (out, IRIS_WIRE_KEY_NOTE, *note, -1);
-  return job;
-}
-
-/* Only the latest report is stored, and only one event is on its way: a worker that reports without
- * end does not fill a mailbox. */
-static void
-keep_report (IrisdLeasedItem *leased_item, const IrisWireMessage *report)
-{
-  leased_item->has_fraction = iris_wire_message_has (report, IRIS_WIRE_KEY_FRACTION);
-  leased_item->fraction = report->fraction;
-  g_free (leased_item->note);
-  leased_item->note = iris_wire_message_has (report, IRIS_WIRE_KEY_NOTE)
-                          ? iris_wire_string_dup (&report->note)
-                          : NULL;
-  if (leased_item->report_posted)
-    return;
-  leased_item->report_posted = TRUE;
-  IrisdWorkerEvent *event = event_new (IRISD_WORKER_EVENT_REPORT);
-  event->leased_item = leased_item_ref (leased_item);
-  irisd_mailbox_post (leased_item->job->mailbox, &event->message);
-}
-
-/* Returns FALSE if the worker has no such lease. */
-gboolean
-irisd_worker_processes_report (IrisdWorkerProcesses *self,
-                               IrisdWorkerProcess *worker,
-                               const IrisWireMessage *report)
-{
-  lock_table (self);
-  IrisdLeaseEntry *entry = irisd_leases_find (self->leases, &worker->base,
-                                              read_lease (self, report->request_id));
-  /* A report that is only a part has no progress. */
-  gboolean tells = report->body.size == 0 || report->present != 0;
-  if (entry != NULL && leased_item_of (entry)->progress && tells)
-    keep_report (leased_item_of (entry), report);
-  unlock_table (self);
-  return entry != NULL;
 }
 
 /* Returns the worker processes that @view, an owner or IRISD_VIEW_ALL, may see. */
 IrisWireWorkers *
 irisd_worker_processes_describe_workers (IrisdWorkerProcesses *self, gint64 view)
 {
-  gint64 now = lock_table (self);
+  gint64 now = irisd_worker_processes_lock (self);
   IrisWireWorkers *list = iris_wire_workers_new (self->workers->len);
   guint n = 0;
   for (guint i = 0; i < self->workers->len; i++)
@@ -888,7 +831,7 @@ irisd_worker_processes_describe_workers (IrisdWorkerProcesses *self, gint64 view
       list->workers[n++].silent_ms = (guint64) MAX (now - heard, 0) / 1000;
     }
   list->n_workers = n;
-  unlock_table (self);
+  irisd_worker_processes_unlock (self);
   return list;
 }
 
@@ -899,21 +842,21 @@ irisd_worker_processes_add_services (IrisdWorkerProcesses *self,
                                      gint64 space,
                                      IrisWireServices *list)
 {
-  lock_table (self);
+  irisd_worker_processes_lock (self);
   guint n = irisd_leases_count_services (self->leases);
   list->services = g_renew (IrisWireService, list->services, list->n_services + n);
   list->n_services += irisd_leases_describe_services (self->leases, space,
                                                       list->services + list->n_services);
-  unlock_table (self);
+  irisd_worker_processes_unlock (self);
 }
 
 /* See irisd_leases_count_leased(). */
 guint
 irisd_worker_processes_count_leased (IrisdWorkerProcesses *self, GHashTable *by_name)
 {
-  lock_table (self);
+  irisd_worker_processes_lock (self);
   guint n = irisd_leases_count_leased (self->leases, by_name);
-  unlock_table (self);
+  irisd_worker_processes_unlock (self);
   return n;
 }
 
@@ -921,7 +864,7 @@ irisd_worker_processes_count_leased (IrisdWorkerProcesses *self, GHashTable *by_
 void
 irisd_worker_processes_resume (IrisdWorkerProcesses *self)
 {
-  gint64 now = lock_table (self);
+  gint64 now = irisd_worker_processes_lock (self);
   irisd_leases_resume (self->leases);
   for (guint i = 0; i < self->workers->len; i++)
     {
@@ -929,7 +872,7 @@ irisd_worker_processes_resume (IrisdWorkerProcesses *self)
       if (worker->base.enrolled)
         irisd_leases_employ (self->leases, &worker->base, now);
     }
-  unlock_table (self);
+  irisd_worker_processes_unlock (self);
 }
 
 /* Returns whether @item's service is known; @space is the name space tried first; @patient: the
@@ -941,9 +884,9 @@ irisd_worker_processes_knows (IrisdWorkerProcesses *self,
                               gboolean patient)
 {
   g_autofree char *text = iris_wire_string_dup (&item->service);
-  gint64 now = lock_table (self);
+  gint64 now = irisd_worker_processes_lock (self);
   gboolean known = irisd_leases_knows (self->leases, space, text, patient, now);
-  unlock_table (self);
+  irisd_worker_processes_unlock (self);
   return known;
 }
 
@@ -956,11 +899,11 @@ irisd_worker_processes_await (IrisdWorkerProcesses *self,
                               GError **error)
 {
   g_autofree char *text = iris_wire_string_dup (name);
-  gint64 now = lock_table (self);
+  gint64 now = irisd_worker_processes_lock (self);
   gboolean room = irisd_leases_has_room_to_expect (self->leases, space);
   if (room)
     irisd_leases_expect (self->leases, space, text, FALSE, now);
-  unlock_table (self);
+  irisd_worker_processes_unlock (self);
   if (!room)
     g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_TOO_LARGE,
                  "cannot wait for a worker: more services have none than total-worker-services "
@@ -978,17 +921,17 @@ irisd_worker_processes_expect (IrisdWorkerProcesses *self,
                                const char *name,
                                gboolean lasting)
 {
-  gint64 now = lock_table (self);
+  gint64 now = irisd_worker_processes_lock (self);
   irisd_leases_expect (self->leases, space, name, lasting, now);
-  unlock_table (self);
+  irisd_worker_processes_unlock (self);
 }
 
 /* Returns whether the rights of its user still give @worker the services that it has. */
 gboolean
 irisd_worker_processes_is_entitled (IrisdWorkerProcesses *self, IrisdWorkerProcess *worker)
 {
-  lock_table (self);
+  irisd_worker_processes_lock (self);
   gboolean entitled = irisd_leases_is_entitled (self->leases, &worker->base);
-  unlock_table (self);
+  irisd_worker_processes_unlock (self);
   return entitled;
 }

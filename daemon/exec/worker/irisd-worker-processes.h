@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "daemon/exec/irisd-job.h"
+#include "daemon/exec/worker/irisd-away-item.h"
 #include "daemon/exec/worker/irisd-leases.h"
 
 G_BEGIN_DECLS
@@ -47,6 +47,7 @@ struct _IrisdLeasedItem
   gboolean parts;
   gboolean waits;         /* for a service that is not known */
   zmq_msg_t payload;      /* under the lock */
+  IrisdAwayItem *away;    /* NULL, or what an item for another node has besides */
   guint slot;             /* in the record of attempts, or IRISD_ATTEMPT_NONE; as item is */
   guint n_leases;         /* under the lock; goes on when it is tried again */
   IrisdJob *messages_for; /* for the job's gateway: the job of messages about parts, NULL once it is
@@ -82,6 +83,12 @@ struct _IrisdWorkerEvent
   IrisWireError why;
   guint64 credit;           /* of LEASE and GRANT, for parts */
   IrisdTraceContext *trace; /* of LEASE; NULL: the item belongs to no trace */
+  guint channel;            /* of PART: of a command that runs on another node, or 0 */
+  GBytes *header;           /* of LEASE of an item for another node, also below; else NULL */
+  guint64 item;
+  gint64 owner;
+  guint retries;
+  guint64 deadline_ms; /* 0 for none */
   zmq_msg_t payload;
 };
 
@@ -102,6 +109,9 @@ void irisd_worker_processes_expect (IrisdWorkerProcesses *self,
                                     const char *name,
                                     gboolean lasting);
 void irisd_worker_processes_adopt (IrisdJob *job, const IrisWireMessage *item, gint place);
+void
+irisd_worker_processes_send_away (IrisdJob *job, const IrisWireMessage *item, IrisdAwayItem *away);
+void irisd_worker_processes_name_nodes (IrisdWorkerProcesses *self, IrisWirePersistentList *list);
 void irisd_worker_processes_queue (IrisdWorkerProcesses *self, IrisdJob *job, gint64 space);
 void irisd_worker_processes_restore (IrisdWorkerProcesses *self,
                                      IrisdJob *job,

@@ -198,7 +198,7 @@ irisd_spilled_flow_add (IrisdItems *self, IrisdJob *job)
   gboolean many = g_hash_table_size (self->by_number) > self->core->config->limits.memory_items;
   if ((!many && g_hash_table_size (self->flows) == 0) || !may_have_flow (self, job))
     return FALSE;
-  const IrisdSpilledFlow key = { .client = job->peer->client,
+  const IrisdSpilledFlow key = { .client = job->client,
                                  .service = job->persistent->service,
                                  .home = job->home,
                                  .priority = job->fair.priority,

@@ -144,6 +144,60 @@ TEST (an_item_is_leased_so_often_and_then_fails)
   ck_assert_uint_eq (item.why, IRIS_WIRE_ERROR_WORKER_LOST);
 }
 
+TEST (a_tireless_item_is_leased_again_and_again)
+{
+  Item item;
+  IrisdLeaseEntry *entry = NULL;
+  Worker worker;
+  item_init (&item, 0);
+  item.entry.tireless = TRUE;
+  worker_init (&worker);
+  enroll (&worker, IRIS_PLACE_ANY, 1, "a");
+  add (&item, "a");
+  for (guint i = 1; i < 10; i++)
+    {
+      ck_assert_uint_eq (item.entry.attempts, i);
+      if (i % 2 == 0)
+        ck_assert_int_eq (
+            irisd_leases_give_back (leases, &worker.base, item.lease, TRUE, now, &entry),
+            IRISD_LEASE_AGAIN);
+      else
+        {
+          now += LEASE_US;
+          irisd_leases_expire (leases, now);
+          irisd_leases_give_back (leases, &worker.base,
+                                  g_array_index (worker.given, guint64, i - 1), FALSE, now, &entry);
+        }
+    }
+  ck_assert_uint_eq (item.n_ends, 0);
+  done (&worker, &item);
+  leave (&worker);
+}
+
+/* A worker process would be waited for. */
+TEST (a_tireless_patient_item_is_put_off_by_a_drain)
+{
+  Item items[2];
+  Worker worker;
+  worker_init (&worker);
+  enroll (&worker, IRIS_PLACE_ANY, 2, "a");
+  for (guint i = 0; i < 2; i++)
+    {
+      item_init (&items[i], i);
+      items[i].entry.patient = TRUE;
+      items[i].entry.tireless = i == 0;
+      add (&items[i], "a");
+    }
+  irisd_leases_drain (leases);
+  ck_assert_uint_eq (items[0].n_ends, 1);
+  ck_assert_uint_eq (items[0].why, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+  ck_assert_uint_eq (worker.stopped, 1);
+  ck_assert_uint_eq (worker.why, IRIS_WIRE_ERROR_SHUTTING_DOWN);
+  ck_assert_uint_eq (items[1].n_ends, 0);
+  done (&worker, &items[1]);
+  leave (&worker);
+}
+
 TEST (a_lease_ends_with_its_time_and_can_be_extended)
 {
   Worker slow, other;

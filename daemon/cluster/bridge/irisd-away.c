@@ -1,0 +1,795 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Items of this node that are in the cluster.
+ *
+ * To irisd the bridge is the only worker process of the service "@cluster". What is to be done with
+ * an item next, the table of away items says; this file does it: it writes and reads messages,
+ * publishes, looks up, and answers leases.
+ *
+ * The end of an item is what is stored under its subject in the stream of ends. A host tells it by
+ * a message besides, only after it was stored, so both are the same and either is enough.
+ *
+ * Items that irisd had accepted before this connection may have been published by an irisd that was
+ * killed. Their numbers are at most the greatest one in the journal, which is asked for before the
+ * first lease. Their ends are looked for first, and only if there is none they are published, with
+ * the message id of before.
+ */
+#include "irisd-away.h"
+
+#include "daemon/base/irisd-log.h"
+
+#include <string.h>
+
+/* The service that only the bridge serves. */
+#define SERVICE "@cluster"
+
+/* Publications that wait for the stream's answer at once. */
+#define WINDOW 512
+
+#define FIRST_LOOK_US (2 * G_USEC_PER_SEC)
+#define ORPHAN_US     (300 * G_USEC_PER_SEC)
+
+/* Until irisd says how long a lease holds. */
+#define FIRST_EXTEND_US (5 * G_USEC_PER_SEC)
+
+#define K(key) IRIS_WIRE_BIT (IRIS_WIRE_KEY_##key)
+
+/* Keys of an end that go into DONE, and into FAIL. */
+#define RUN_KEYS \
+  (K (PLACE) | K (WORKER) | K (QUEUE_NS) | K (RUN_NS) | K (BYTES) | K (EXIT_STATUS) | K (SIGNAL))
+#define DONE_KEYS (RUN_KEYS | K (CONTENT_TYPE) | K (STDOUT_LENGTH) | K (TRUNCATED))
+#define FAIL_KEYS (RUN_KEYS | K (CODE) | K (MESSAGE))
+
+struct _IrisdAway
+{
+  const IrisdBridgeShared *shared;
+  IrisdAwayAskFunc ask;
+  gpointer user_data;
+  IrisdBridgeLink *link;
+  IrisdAwayTable *table;
+  IrisdEngineSubscription *ends;
+  GSource *timer;
+  guint capacity;
+  guint64 last_item; /* the greatest number in the journal when the connection began */
+  gboolean listing;  /* that number was asked for */
+  gboolean was_connected;
+  gboolean stopped;
+  IrisWireEncoder encoder;
+  IrisdAwayCounts counts;
+};
+
+/* The owner's data of an IrisdAwayItem. */
+typedef struct
+{
+  IrisdAway *away;
+  IrisdAwayItem *item;
+  char *subject;
+  char id[IRISD_ITEM_TEXT_SIZE];
+  guint8 *message; /* NULL once the stream has it */
+  gsize size;
+  IrisWireError refusal; /* why it is refused before it is published, or 0 */
+  char *reason;
+} Item;
+
+/* Something asked of the stream of ends. The item may be gone when the answer comes. */
+typedef struct
+{
+  IrisdAway *away;
+  guint8 item[IRIS_WIRE_ID_SIZE];
+} Query;
+
+static Query *
+query_new (IrisdAway *self, const guint8 *item)
+{
+  Query *query = g_new (Query, 1);
+
+  query->away = self;
+  memcpy (query->item, item, sizeof query->item);
+  return query;
+}
+
+static void
+set_timer (IrisdAway *self, gint64 when)
+{
+  g_source_set_ready_time (self->timer, when == G_MAXINT64 ? -1 : when);
+}
+
+/* Something has changed, by which something may be due earlier. */
+static void
+hurry (IrisdAway *self)
+{
+  gint64 ready = g_source_get_ready_time (self->timer);
+  gint64 soon = g_get_monotonic_time () + G_USEC_PER_SEC / 20;
+
+  if (ready < 0 || ready > soon)
+    set_timer (self, soon);
+}
+
+static gboolean
+on_timer (gpointer data)
+{
+  IrisdAway *self = data;
+
+  set_timer (self, irisd_away_table_tick (self->table, g_get_monotonic_time ()));
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+timer_dispatch (GSource *source, GSourceFunc callback, gpointer user_data)
+{
+  return callback (user_data);
+}
+
+/* --- answers to irisd ------------------------------------------------------------------------- */
+
+static void
+fail_lease (IrisdAway *self, const guint8 *lease, IrisWireError code, const char *message)
+{
+  IrisWireMessage fail;
+
+  iris_wire_message_init (&fail, IRIS_WIRE_FAIL, lease);
+  iris_wire_message_set_string (&fail, IRIS_WIRE_KEY_MESSAGE, message, -1);
+  iris_wire_message_set_uint (&fail, IRIS_WIRE_KEY_CODE, code);
+  irisd_bridge_link_send (self->link, &fail);
+}
+
+static void
+answer (IrisdAway *self, const guint8 *lease, const IrisdWorkMessage *end, IrisWireMessage *message)
+{
+  gboolean well = message->type == IRIS_WIRE_RESULT;
+
+  message->type = well ? IRIS_WIRE_DONE : IRIS_WIRE_FAIL;
+  memcpy (message->request_id, lease, IRIS_WIRE_ID_SIZE);
+  message->present &= well ? DONE_KEYS : FAIL_KEYS;
+  if (!well)
+    message->body = (IrisWireFrame){ 0 };
+  if (end->node.len > 0)
+    iris_wire_message_set_string (message, IRIS_WIRE_KEY_NODE, end->node.data,
+                                  (gssize) end->node.len);
+  if (end->tries > 0)
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_ATTEMPTS, end->tries);
+  irisd_bridge_link_send (self->link, message);
+}
+
+/* Reads an end of an item of this node. */
+static gboolean
+read_end (IrisdAway *self,
+          gconstpointer data,
+          gsize size,
+          IrisdWorkMessage *end,
+          IrisWireMessage *message,
+          GError **error)
+{
+  if (!irisd_work_message_decode (end, data, size, self->shared->secret, error)
+      || !irisd_work_message_open (end, message, error))
+    return FALSE;
+  if (end->kind == IRISD_WORK_MESSAGE_END && end->home.len == strlen (self->shared->node)
+      && memcmp (end->home.data, self->shared->node, end->home.len) == 0)
+    return TRUE;
+  g_set_error_literal (error, IRISD_WORK_MESSAGE_ERROR, IRISD_WORK_MESSAGE_ERROR_FOREIGN,
+                       "it is no end of an item of this node");
+  return FALSE;
+}
+
+static void
+end_item (IrisdAway *self,
+          IrisdAwayItem *item,
+          const IrisdWorkMessage *end,
+          IrisWireMessage *message)
+{
+  if (item->state == IRISD_AWAY_CLAIMING)
+    return; /* the claim will find it */
+  if (item->leased)
+    answer (self, item->lease, end, message);
+  self->counts.n_ended++;
+  irisd_away_table_end (self->table, item, g_get_monotonic_time ());
+}
+
+/* A host of this or another node has stored an end. What cannot be read is ignored: the stream has
+ * the end. */
+void
+irisd_away_take_end (IrisdAway *self, gconstpointer data, gsize size)
+{
+  IrisdWorkMessage end;
+  IrisWireMessage message;
+
+  if (self->stopped || !read_end (self, data, size, &end, &message, NULL))
+    return;
+  IrisdAwayItem *item = irisd_away_table_find (self->table, end.item);
+  if (item != NULL)
+    end_item (self, item, &end, &message);
+}
+
+static void
+on_end_message (IrisdEngine *engine, const IrisdEngineMessage *message, gpointer user_data)
+{
+  irisd_away_take_end (user_data, message->data, message->length);
+}
+
+/* --- what the table wants --------------------------------------------------------------------- */
+
+static IrisdAwayVerdict
+read_verdict (const IrisdPublishResult *result)
+{
+  switch (result->status)
+    {
+    case IRISD_PUBLISH_STORED:
+      return IRISD_AWAY_STORED;
+    case IRISD_PUBLISH_DUPLICATE:
+      return IRISD_AWAY_STORED_BEFORE;
+    case IRISD_PUBLISH_FULL:
+      return IRISD_AWAY_FULL;
+    case IRISD_PUBLISH_RETRY:
+      return IRISD_AWAY_IN_FLIGHT;
+    case IRISD_PUBLISH_NO_QUORUM:
+      return IRISD_AWAY_SILENT;
+    default:
+      return IRISD_AWAY_REFUSED;
+    }
+}
+
+static void
+note_gate (IrisdAway *self, IrisdAwayGate before)
+{
+  IrisdAwayGate gate = irisd_away_table_get_gate (self->table);
+
+  if (gate == before)
+    return;
+  if (gate == IRISD_AWAY_GATE_FULL)
+    irisd_log (IRISD_LOG_WARNING, "the cluster's stream is full: items for other nodes wait here");
+  else if (gate == IRISD_AWAY_GATE_NO_QUORUM)
+    irisd_log (IRISD_LOG_WARNING, "the cluster does not answer: items for other nodes wait here; "
+                                  "local items run");
+  else
+    irisd_log (IRISD_LOG_INFO, "the cluster takes items again");
+}
+
+static void
+on_published (IrisdEngine *engine, const IrisdPublishResult *result, gpointer user_data)
+{
+  Item *data = user_data;
+  IrisdAway *self = data->away;
+  IrisdAwayVerdict verdict = read_verdict (result);
+  IrisdAwayGate before = irisd_away_table_get_gate (self->table);
+
+  if (verdict == IRISD_AWAY_STORED || verdict == IRISD_AWAY_STORED_BEFORE)
+    self->counts.n_published++;
+  if (verdict == IRISD_AWAY_STORED)
+    g_clear_pointer (&data->message, g_free); /* it is never published again */
+  if (verdict == IRISD_AWAY_REFUSED)
+    {
+      data->refusal = IRIS_WIRE_ERROR_INTERNAL;
+      g_free (data->reason);
+      data->reason = g_strdup_printf ("the cluster does not take the item: %s; see irisctl "
+                                      "cluster check",
+                                      result->text != NULL ? result->text : "no reason given");
+    }
+  irisd_away_table_published (self->table, data->item, verdict, result->sequence,
+                              g_get_monotonic_time ());
+  note_gate (self, before);
+  hurry (self);
+}
+
+static void
+on_publish (IrisdAwayItem *item, gpointer user_data)
+{
+  IrisdAway *self = user_data;
+  Item *data = item->data;
+  g_autofree char *id = g_strdup_printf ("%s-%s", self->shared->node, data->id);
+  const IrisdEnginePublication publication = {
+    .subject = data->subject,
+    .data = data->message,
+    .length = data->size,
+    .message_id = id,
+  };
+
+  irisd_engine_publish (self->shared->engine, &publication, on_published, data);
+}
+
+static void
+on_refuse (IrisdAwayItem *item, gpointer user_data)
+{
+  const Item *data = item->data;
+
+  if (item->leased)
+    fail_lease (user_data, item->lease, data->refusal, data->reason);
+}
+
+/* An end is there that no node of this cluster has written. The item cannot get another one. */
+static void
+end_unreadable (IrisdAway *self, IrisdAwayItem *item, const GError *error)
+{
+  g_autofree char *why = g_strdup_printf ("the end of the item in the cluster cannot be read: %s",
+                                          error->message);
+
+  irisd_log (IRISD_LOG_WARNING, "%s", why);
+  if (item->leased)
+    fail_lease (self, item->lease, IRIS_WIRE_ERROR_INTERNAL, why);
+  irisd_away_table_end (self->table, item, g_get_monotonic_time ());
+}
+
+static void
+on_looked (IrisdEngine *engine,
+           const IrisdEngineMessage *message,
+           const GError *error,
+           gpointer user_data)
+{
+  g_autofree Query *query = user_data;
+  IrisdAway *self = query->away;
+  g_autoptr (GError) local = NULL;
+  IrisdAwayItem *item = irisd_away_table_find (self->table, query->item);
+  IrisdWorkMessage end;
+  IrisWireMessage opened;
+
+  if (item == NULL)
+    return;
+  if (message == NULL)
+    irisd_away_table_looked (
+        self->table, query->item,
+        g_error_matches (error, IRISD_ENGINE_ERROR, IRISD_ENGINE_ERROR_NOT_FOUND),
+        g_get_monotonic_time ());
+  else if (item->state != IRISD_AWAY_CLAIMING)
+    {
+      self->counts.n_found++;
+      if (read_end (self, message->data, message->length, &end, &opened, &local))
+        end_item (self, item, &end, &opened);
+      else
+        end_unreadable (self, item, local);
+    }
+  hurry (self);
+}
+
+static void
+on_look (IrisdAwayItem *item, gpointer user_data)
+{
+  IrisdAway *self = user_data;
+  g_autofree char *subject = irisd_bridge_end_subject (self->shared->node, item->item);
+
+  self->counts.n_looked++;
+  irisd_engine_get_last (self->shared->engine, self->shared->ends_stream, subject, on_looked,
+                         query_new (self, item->item));
+}
+
+static void
+on_extend (IrisdAwayItem *item, gpointer user_data)
+{
+  IrisdAway *self = user_data;
+  IrisWireMessage extend;
+
+  iris_wire_message_init (&extend, IRIS_WIRE_EXTEND, item->lease);
+  irisd_bridge_link_send (self->link, &extend);
+}
+
+/* The end of a cancelled item. */
+static guint8 *
+make_claim (IrisdAway *self, const guint8 *item, gsize *size)
+{
+  IrisWireMessage error;
+  IrisdWorkMessage claim = {
+    .kind = IRISD_WORK_MESSAGE_END,
+    .type = IRIS_WIRE_ERROR_REPLY,
+    .cancelled = TRUE,
+    .made_ms = g_get_real_time () / 1000,
+    .home = { self->shared->node, strlen (self->shared->node) },
+  };
+
+  iris_wire_message_init (&error, IRIS_WIRE_ERROR_REPLY, item);
+  iris_wire_message_set_uint (&error, IRIS_WIRE_KEY_CODE, IRIS_WIRE_ERROR_CANCELLED);
+  iris_wire_message_set_string (&error, IRIS_WIRE_KEY_ERROR_NAME,
+                                iris_wire_error_name (IRIS_WIRE_ERROR_CANCELLED), -1);
+  iris_wire_message_set_string (&error, IRIS_WIRE_KEY_MESSAGE,
+                                "the item was cancelled before it was done", -1);
+  if (!iris_wire_encode (&self->encoder, &error, NULL))
+    return NULL;
+  claim.header = self->encoder.frames[3];
+  memcpy (claim.item, item, sizeof claim.item);
+  return irisd_work_message_encode (&claim, self->shared->secret, size, NULL);
+}
+
+static void
+on_claimed (IrisdEngine *engine, const IrisdPublishResult *result, gpointer user_data)
+{
+  g_autofree Query *query = user_data;
+  gboolean sure = result->status == IRISD_PUBLISH_STORED
+                  || result->status == IRISD_PUBLISH_WRONG_SEQUENCE
+                  || result->status == IRISD_PUBLISH_REFUSED;
+
+  irisd_away_table_claimed (query->away->table, query->item, sure, g_get_monotonic_time ());
+  hurry (query->away);
+}
+
+static void
+on_claim (IrisdAwayItem *item, gpointer user_data)
+{
+  IrisdAway *self = user_data;
+  g_autofree char *subject = irisd_bridge_end_subject (self->shared->node, item->item);
+  gsize size = 0;
+  g_autofree guint8 *claim = make_claim (self, item->item, &size);
+  const IrisdEnginePublication publication = {
+    .subject = subject,
+    .data = claim,
+    .length = size,
+    .check_last = TRUE,
+    .expected_last = 0,
+  };
+
+  irisd_engine_publish (self->shared->engine, &publication, on_claimed,
+                        query_new (self, item->item));
+}
+
+static void
+ignore_reply (IrisdEngine *engine, JsonObject *reply, const GError *error, gpointer user_data)
+{
+  /* A message that is gone has been acknowledged, or runs; its host is told. */
+}
+
+static void
+on_withdraw (IrisdAwayItem *item, gpointer user_data)
+{
+  IrisdAway *self = user_data;
+  const IrisdBridgeShared *shared = self->shared;
+  gsize size = 0;
+  g_autofree guint8 *claim = make_claim (self, item->item, &size);
+
+  if (item->sequence > 0)
+    {
+      g_autofree char *subject = g_strconcat ("$JS.API.STREAM.MSG.DELETE.", shared->work_stream,
+                                              NULL);
+      g_autofree char *json = g_strdup_printf ("{\"seq\":%" G_GUINT64_FORMAT ",\"no_erase\":true}",
+                                               item->sequence);
+      irisd_engine_request (shared->engine, subject, json, 0, ignore_reply, NULL);
+    }
+  if (claim != NULL)
+    irisd_engine_send (shared->engine, IRISD_BRIDGE_CANCEL_SUBJECT, NULL, NULL, 0, claim, size);
+}
+
+static void
+on_forget (IrisdAwayItem *item, gpointer user_data)
+{
+  Item *data = item->data;
+
+  if (data == NULL)
+    return;
+  g_free (data->subject);
+  g_free (data->message);
+  g_free (data->reason);
+  g_free (data);
+}
+
+static const IrisdAwayFuncs table_funcs = {
+  on_publish, on_look, on_extend, on_refuse, on_claim, on_withdraw, on_forget,
+};
+
+/* --- leases ----------------------------------------------------------------------------------- */
+
+static char *
+dup_if (const IrisWireMessage *message, IrisWireKey key, const IrisWireString *string)
+{
+  return iris_wire_message_has (message, key) && string->len > 0 ? iris_wire_string_dup (string)
+                                                                 : NULL;
+}
+
+/* Where the item of @submit is published. */
+static char *
+make_subject (const IrisWireMessage *submit)
+{
+  g_autofree char *node = dup_if (submit, IRIS_WIRE_KEY_NODE, &submit->node);
+  g_autofree char *place = dup_if (submit, IRIS_WIRE_KEY_HINT_NAME, &submit->hint_name);
+  g_autofree char *service = iris_wire_string_dup (&submit->service);
+
+  if (node == NULL)
+    g_clear_pointer (&place, g_free);
+  return irisd_subject_for_work (node, node != NULL && submit->strict, place, service);
+}
+
+static void
+refuse_item (Item *data, IrisWireError code, const char *reason)
+{
+  data->refusal = code;
+  data->reason = g_strdup (reason);
+}
+
+/* Fills @data with the message of the item that was leased. */
+static gboolean
+make_message (IrisdAway *self, Item *data, const IrisWireMessage *lease)
+{
+  const IrisdBridgeShared *shared = self->shared;
+  gint64 now_ms = g_get_real_time () / 1000;
+  g_autoptr (GError) error = NULL;
+  IrisWireMessage submit;
+  IrisdWorkMessage message = {
+    .kind = IRISD_WORK_MESSAGE_ITEM,
+    .type = IRIS_WIRE_SUBMIT,
+    .owner = lease->for_owner,
+    .made_ms = now_ms,
+    .begin_ms = lease->deadline_ms > 0 ? now_ms + (gint64) MIN (lease->deadline_ms, G_MAXINT32) : 0,
+    .tries = lease->retries,
+    .home = { shared->node, strlen (shared->node) },
+    .key_name = lease->key_name,
+    .header = { (const guint8 *) lease->header.data, lease->header.len },
+    .body = lease->body,
+  };
+
+  memcpy (message.item, lease->cluster_item, sizeof message.item);
+  if (!irisd_work_message_open (&message, &submit, &error))
+    {
+      refuse_item (data, IRIS_WIRE_ERROR_INTERNAL, error->message);
+      return FALSE;
+    }
+  if (!irisd_bridge_fits (shared, irisd_work_message_get_size (&message)))
+    {
+      g_autofree char *why = g_strdup_printf (
+          "the item has %" G_GSIZE_FORMAT " bytes, and the cluster takes %" G_GSIZE_FORMAT
+          " at most: raise max_payload of the NATS servers, or send less",
+          irisd_work_message_get_size (&message), irisd_engine_get_max_payload (shared->engine));
+      refuse_item (data, IRIS_WIRE_ERROR_TOO_LARGE, why);
+      return FALSE;
+    }
+  data->subject = make_subject (&submit);
+  data->message = irisd_work_message_encode (&message, shared->secret, &data->size, &error);
+  if (data->message == NULL)
+    refuse_item (data, IRIS_WIRE_ERROR_BAD_ARGUMENT, error->message);
+  return data->message != NULL;
+}
+
+static Item *
+item_new (IrisdAway *self, IrisdAwayItem *item)
+{
+  Item *data = g_new0 (Item, 1);
+
+  data->away = self;
+  data->item = item;
+  irisd_item_to_text (item->item, data->id);
+  return data;
+}
+
+static void
+take_lease (IrisdAway *self, const IrisWireMessage *lease)
+{
+  gint64 now = g_get_monotonic_time ();
+  gboolean before = lease->attempt > 1 || (lease->item > 0 && lease->item <= self->last_item);
+  gboolean known;
+
+  if (!iris_wire_message_has (lease, IRIS_WIRE_KEY_CLUSTER_ITEM)
+      || !iris_wire_message_has (lease, IRIS_WIRE_KEY_HEADER))
+    {
+      fail_lease (self, lease->request_id, IRIS_WIRE_ERROR_INTERNAL,
+                  "the item was not submitted for the cluster");
+      return;
+    }
+  IrisdAwayItem *item = irisd_away_table_lease (self->table, lease->cluster_item, lease->request_id,
+                                                before, now, &known);
+  if (item == NULL)
+    {
+      fail_lease (self, lease->request_id, IRIS_WIRE_ERROR_CANCELLED,
+                  "the item is being cancelled");
+      return;
+    }
+  if (known)
+    return;
+  item->data = item_new (self, item);
+  if (make_message (self, item->data, lease))
+    irisd_away_table_start (self->table, item, now);
+  else
+    {
+      on_refuse (item, self);
+      irisd_away_table_end (self->table, item, now);
+    }
+  hurry (self);
+}
+
+/* irisd has taken a lease back. The answer frees the capacity that it took. */
+static void
+take_stop (IrisdAway *self, const IrisWireMessage *stop)
+{
+  IrisdAwayItem *item = irisd_away_table_find_lease (self->table, stop->request_id);
+  gint64 now = g_get_monotonic_time ();
+
+  if (item == NULL)
+    return; /* irisd is ending, or the answer is on its way */
+  fail_lease (self, stop->request_id, IRIS_WIRE_ERROR_SERVICE_FAILED, "stopped");
+  if (stop->code == IRIS_WIRE_ERROR_CANCELLED)
+    irisd_away_table_cancel (self->table, item, now);
+  else
+    irisd_away_table_unlease (self->table, item, now);
+  hurry (self);
+}
+
+/* --- the connection --------------------------------------------------------------------------- */
+
+static void
+send_ready (IrisdAway *self)
+{
+  IrisWireService service = { (char *) SERVICE, (char *) "items for other nodes" };
+  const IrisWireServices services = { 1, &service };
+  g_autoptr (GBytes) body = iris_wire_services_encode (&services, NULL, NULL);
+  IrisWireMessage ready;
+
+  iris_wire_message_init (&ready, IRIS_WIRE_READY, NULL);
+  irisd_bridge_link_new_id (self->link, ready.request_id);
+  iris_wire_message_set_uint (&ready, IRIS_WIRE_KEY_CAPACITY, self->capacity);
+  iris_wire_message_set_int (&ready, IRIS_WIRE_KEY_PLACE, -1);
+  iris_wire_message_set_body (&ready, g_bytes_get_data (body, NULL), g_bytes_get_size (body));
+  irisd_bridge_link_send (self->link, &ready);
+}
+
+static void
+on_up (const IrisWireMessage *welcome, gpointer user_data)
+{
+  IrisdAway *self = user_data;
+  IrisWireMessage list;
+
+  if ((welcome->features & IRIS_WIRE_FEATURE_BRIDGE) == 0)
+    irisd_log (IRISD_LOG_WARNING, "irisd does not take its own bridge; no items go to other nodes");
+  iris_wire_message_init (&list, IRIS_WIRE_LIST, NULL);
+  irisd_bridge_link_new_id (self->link, list.request_id);
+  iris_wire_message_set_uint (&list, IRIS_WIRE_KEY_COUNT, 1);
+  iris_wire_message_set_boolean (&list, IRIS_WIRE_KEY_DESCENDING, TRUE);
+  self->listing = irisd_bridge_link_send (self->link, &list);
+}
+
+static void
+take_list (IrisdAway *self, const IrisWireMessage *reply)
+{
+  g_autoptr (IrisWirePersistentList)
+      list = iris_wire_persistent_list_decode (reply->body, NULL, NULL);
+
+  self->listing = FALSE;
+  self->last_item = list != NULL && list->n_items > 0 ? list->items[0].item : 0;
+  send_ready (self);
+}
+
+/* irisd refuses an answer: its lease is over. */
+static void
+take_error (IrisdAway *self, const IrisWireMessage *error)
+{
+  IrisdAwayItem *item = irisd_away_table_find_lease (self->table, error->request_id);
+
+  if (self->listing)
+    {
+      /* There is no journal. */
+      self->listing = FALSE;
+      self->last_item = 0;
+      send_ready (self);
+    }
+  else if (item != NULL && error->code == IRIS_WIRE_ERROR_NO_SUCH_LEASE)
+    irisd_away_table_unlease (self->table, item, g_get_monotonic_time ());
+  else
+    irisd_log (IRISD_LOG_WARNING, "irisd refuses what its own bridge sent: %.*s",
+               (int) error->message.len, error->message.data);
+}
+
+static void
+take_enrolled (IrisdAway *self, const IrisWireMessage *enrolled)
+{
+  irisd_away_table_set_extend (self->table, (gint64) MAX (enrolled->lease_ms, 3) * 1000 / 3);
+  irisd_bridge_link_set_silence (self->link, enrolled->silence_ms);
+}
+
+static void
+on_message (const IrisWireMessage *message, gpointer user_data)
+{
+  IrisdAway *self = user_data;
+
+  switch (message->type)
+    {
+    case IRIS_WIRE_LEASE:
+      take_lease (self, message);
+      break;
+    case IRIS_WIRE_STOP:
+      take_stop (self, message);
+      break;
+    case IRIS_WIRE_LIST_REPLY:
+      take_list (self, message);
+      break;
+    case IRIS_WIRE_ENROLLED:
+      take_enrolled (self, message);
+      break;
+    case IRIS_WIRE_ASK:
+      self->ask (message, self->user_data);
+      break;
+    case IRIS_WIRE_ERROR_REPLY:
+      take_error (self, message);
+      break;
+    default:
+      break;
+    }
+}
+
+static void
+on_down (const char *why, gpointer user_data)
+{
+  IrisdAway *self = user_data;
+
+  irisd_away_table_unlease_all (self->table, g_get_monotonic_time ());
+  hurry (self);
+}
+
+static const IrisdBridgeLinkFuncs link_funcs = { on_up, on_message, on_down, NULL };
+
+/* The state of the connection to NATS may have changed. Messages about ends may have been missed
+ * meanwhile. */
+void
+irisd_away_follow_engine (IrisdAway *self)
+{
+  gboolean connected = irisd_engine_get_state (self->shared->engine) == IRISD_ENGINE_CONNECTED;
+
+  if (connected && !self->was_connected)
+    {
+      irisd_away_table_look_at_all (self->table, g_get_monotonic_time ());
+      irisd_away_table_open (self->table, g_get_monotonic_time ());
+      hurry (self);
+    }
+  self->was_connected = connected;
+}
+
+/* @answer is an ANSWER. FALSE if it cannot be sent. */
+gboolean
+irisd_away_answer (IrisdAway *self, const IrisWireMessage *answer)
+{
+  return irisd_bridge_link_send (self->link, answer);
+}
+
+void
+irisd_away_get_counts (const IrisdAway *self, IrisdAwayCounts *counts)
+{
+  *counts = self->counts;
+  counts->n_away = irisd_away_table_get_size (self->table);
+  counts->n_held = irisd_away_table_get_held (self->table);
+  counts->gate = irisd_away_table_get_gate (self->table);
+}
+
+IrisdAway *
+irisd_away_new (const IrisdBridgeShared *shared,
+                guint64 max_away,
+                IrisdAwayAskFunc ask,
+                gpointer user_data)
+{
+  static GSourceFuncs timer_funcs = { .dispatch = timer_dispatch };
+  const IrisdAwayRules rules = {
+    .extend_us = FIRST_EXTEND_US,
+    .look_us = FIRST_LOOK_US,
+    .orphan_us = ORPHAN_US,
+    .window = WINDOW,
+  };
+  IrisdAway *self = g_new0 (IrisdAway, 1);
+
+  self->shared = shared;
+  self->ask = ask;
+  self->user_data = user_data;
+  self->capacity = (guint) CLAMP (max_away, 1, G_MAXUINT32);
+  self->table = irisd_away_table_new (&rules, &table_funcs, self);
+  iris_wire_encoder_init (&self->encoder, NULL);
+  self->timer = g_source_new (&timer_funcs, sizeof (GSource));
+  g_source_set_callback (self->timer, on_timer, self, NULL);
+  g_source_set_static_name (self->timer, "irisd-away");
+  g_source_attach (self->timer, shared->context);
+  self->ends = irisd_engine_subscribe (shared->engine, shared->end_subject, on_end_message, self);
+  self->link = irisd_bridge_link_new (shared->zmq, shared->context, shared->endpoint,
+                                      "irisd bridge, items of this node", IRIS_WIRE_FEATURE_BRIDGE,
+                                      &link_funcs, self);
+  return self;
+}
+
+/* The engine is still there. Leases end with the connection; items stay where they are. */
+void
+irisd_away_stop (IrisdAway *self)
+{
+  if (self->stopped)
+    return;
+  self->stopped = TRUE;
+  irisd_engine_unsubscribe (self->ends);
+  irisd_bridge_link_say_bye (self->link);
+  g_source_destroy (self->timer);
+}
+
+/* It was stopped, and the engine is gone. */
+void
+irisd_away_free (IrisdAway *self)
+{
+  g_source_unref (self->timer);
+  irisd_bridge_link_free (self->link);
+  irisd_away_table_free (self->table);
+  iris_wire_encoder_clear (&self->encoder);
+  g_free (self);
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The bridge: the part of the cluster thread that carries items between irisd and the cluster.
+ *
+ * It is three parts that share a connection to NATS and know nothing of each other: items of this
+ * node that are away, guests, and requests about items of other nodes. Only an end that this node
+ * itself has stored for an item of its own goes from guests to away items without NATS, and irisd's
+ * requests come by the connection of the away items, which is its worker process.
+ *
+ * Its end is in two steps. First, while the engine lives, guests are given back and irisd is told;
+ * then, when the engine is gone and no answer can come any more, the memory is freed.
+ */
+#include "irisd-bridge.h"
+
+#include "daemon/cluster/bridge/irisd-asks.h"
+#include "daemon/cluster/bridge/irisd-bridge-plan.h"
+#include "daemon/cluster/engine/irisd-streams.h"
+
+/* A plan is made at most so often. */
+#define LEAST_PLAN_US 5000
+
+struct _IrisdBridge
+{
+  IrisdBridgeShared shared;
+  IrisdAway *away;
+  IrisdGuest *guest;
+  IrisdAsks *asks;
+  guint window;
+  gboolean taking;
+  IrisdGuestLane *strict;
+  IrisdGuestLane *soft; /* NULL while no items are taken that others may take, also below */
+  IrisdGuestLane *any;
+  IrisdBridgePlan *plan;
+  GHashTable *others; /* utf8 IrisdGuestLane: by node, the others that items are taken from */
+  GSource *timer;     /* of the next plan */
+  gint64 planned_us;
+};
+
+/* --- other nodes ------------------------------------------------------------------------------ */
+
+/* The plan wants a change at another node. */
+static void
+on_pull (const IrisdBridgePull *pull, gpointer user_data)
+{
+  IrisdBridge *self = user_data;
+  IrisdGuestLane *lane = g_hash_table_lookup (self->others, pull->node);
+
+  if (pull->drop || !self->taking)
+    {
+      if (lane != NULL)
+        irisd_guest_lane_close (lane);
+      g_hash_table_remove (self->others, pull->node);
+    }
+  else if (lane != NULL)
+    irisd_guest_lane_set (lane, pull->window, pull->min_pending);
+  else
+    {
+      g_autofree char *name = irisd_streams_get_consumer_name (IRISD_CONSUMER_SOFT, pull->node);
+      lane = irisd_guest_open (self->guest, name,
+                               pull->rescue || pull->min_pending == 0 ? IRISD_PULL_RESCUER
+                                                                      : IRISD_PULL_THIEF,
+                               pull->window, pull->min_pending);
+      g_hash_table_insert (self->others, g_strdup (pull->node), lane);
+    }
+}
+
+static void
+plan (IrisdBridge *self)
+{
+  IrisdGuestCounts counts;
+  IrisdBridgeLoad load;
+
+  irisd_guest_get_counts (self->guest, &counts);
+  load = (IrisdBridgeLoad){ counts.n_guests, counts.mean_run_ns };
+  self->planned_us = g_get_monotonic_time ();
+  g_source_set_ready_time (
+      self->timer, irisd_bridge_plan_make (self->plan, &load, self->planned_us, on_pull, self));
+}
+
+static gboolean
+on_timer (gpointer data)
+{
+  plan (data);
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+timer_dispatch (GSource *source, GSourceFunc callback, gpointer user_data)
+{
+  return callback (user_data);
+}
+
+static void
+on_delivered (IrisdGuestLane *lane, guint64 n_pending, gpointer user_data)
+{
+  IrisdBridge *self = user_data;
+  GHashTableIter iter;
+  gpointer node, other;
+
+  if (lane == self->soft || lane == self->any || lane == self->strict)
+    return;
+  g_hash_table_iter_init (&iter, self->others);
+  while (g_hash_table_iter_next (&iter, &node, &other))
+    if (other == lane)
+      irisd_bridge_plan_note_delivered (self->plan, node, n_pending);
+  if (g_source_get_ready_time (self->timer) > self->planned_us + LEAST_PLAN_US)
+    g_source_set_ready_time (self->timer, self->planned_us + LEAST_PLAN_US);
+}
+
+/* Another picture of the nodes. */
+void
+irisd_bridge_follow_members (IrisdBridge *self, IrisdMembers *members)
+{
+  irisd_bridge_plan_set_members (self->plan, members);
+  plan (self);
+}
+
+static void
+close_others (IrisdBridge *self)
+{
+  GHashTableIter iter;
+  gpointer lane;
+
+  g_hash_table_iter_init (&iter, self->others);
+  while (g_hash_table_iter_next (&iter, NULL, &lane))
+    {
+      irisd_guest_lane_close (lane);
+      g_hash_table_iter_remove (&iter);
+    }
+}
+
+/* --- the own consumers ------------------------------------------------------------------------ */
+
+static void
+on_own_end (gconstpointer data, gsize size, gpointer user_data)
+{
+  IrisdBridge *self = user_data;
+
+  irisd_away_take_end (self->away, data, size);
+}
+
+static void
+on_ask (const IrisWireMessage *ask, gpointer user_data)
+{
+  IrisdBridge *self = user_data;
+
+  irisd_asks_take (self->asks, ask);
+}
+
+static gboolean
+on_answer (const IrisWireMessage *answer, gpointer user_data)
+{
+  IrisdBridge *self = user_data;
+
+  return irisd_away_answer (self->away, answer);
+}
+
+static IrisdGuestLane *
+open_lane (IrisdBridge *self, IrisdConsumerKind consumer, const char *node, IrisdPullKind kind)
+{
+  g_autofree char *name = irisd_streams_get_consumer_name (consumer, node);
+
+  return irisd_guest_open (self->guest, name, kind, self->window, 0);
+}
+
+/* Whether this node takes items that other nodes may take as well. A draining node does not. */
+void
+irisd_bridge_set_taking (IrisdBridge *self, gboolean taking)
+{
+  if (taking == self->taking)
+    return;
+  self->taking = taking;
+  if (taking)
+    {
+      self->soft = open_lane (self, IRISD_CONSUMER_SOFT, self->shared.node, IRISD_PULL_OWNER);
+      self->any = open_lane (self, IRISD_CONSUMER_ANY, NULL, IRISD_PULL_PLAIN);
+    }
+  else
+    {
+      g_clear_pointer (&self->soft, irisd_guest_lane_close);
+      g_clear_pointer (&self->any, irisd_guest_lane_close);
+      close_others (self);
+    }
+}
+
+static void
+shared_init (IrisdBridgeShared *shared,
+             const IrisdBridgeOptions *options,
+             IrisdClusterSecret *secret)
+{
+  shared->engine = options->engine;
+  shared->context = options->context;
+  shared->zmq = options->zmq;
+  shared->endpoint = g_strdup (options->endpoint);
+  shared->node = g_strdup (options->node);
+  shared->secret = secret;
+  shared->work_stream = g_strdup (options->work_stream);
+  shared->ends_stream = g_strdup (options->ends_stream);
+  shared->end_subject = irisd_subject_for_node (options->node, "end");
+  shared->lease_us = (gint64) options->lease_ms * 1000;
+}
+
+/* Begins to connect to irisd, and to pull. */
+IrisdBridge *
+irisd_bridge_new (const IrisdBridgeOptions *options, GError **error)
+{
+  gsize size;
+  gconstpointer data = g_bytes_get_data (options->secret, &size);
+  static GSourceFuncs timer_funcs = { .dispatch = timer_dispatch };
+  IrisdClusterSecret *secret = irisd_cluster_secret_new (data, size, error);
+  IrisdBridge *self;
+
+  if (secret == NULL)
+    return NULL;
+  self = g_new0 (IrisdBridge, 1);
+  shared_init (&self->shared, options, secret);
+  self->window = MAX (options->n_workers, 1) * MAX (options->pull_window, 1);
+  self->away = irisd_away_new (&self->shared, options->max_away, on_ask, self);
+  self->guest = irisd_guest_new (&self->shared, options->most_tries, on_own_end, on_delivered,
+                                 self);
+  self->asks = irisd_asks_new (&self->shared, on_answer, self);
+  self->plan = irisd_bridge_plan_new (options->node, MAX (options->n_workers, 1),
+                                      options->pull_window, options->steal_threshold);
+  self->others = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  self->timer = g_source_new (&timer_funcs, sizeof (GSource));
+  g_source_set_callback (self->timer, on_timer, self, NULL);
+  g_source_set_static_name (self->timer, "irisd-bridge-plan");
+  g_source_attach (self->timer, options->context);
+  self->strict = open_lane (self, IRISD_CONSUMER_STRICT, options->node, IRISD_PULL_PLAIN);
+  irisd_bridge_set_taking (self, TRUE);
+  return self;
+}
+
+/* The engine is still there, and is freed next. */
+void
+irisd_bridge_stop (IrisdBridge *self)
+{
+  g_source_destroy (self->timer);
+  close_others (self);
+  irisd_guest_stop (self->guest);
+  irisd_asks_stop (self->asks);
+  irisd_away_stop (self->away);
+  self->soft = self->strict = self->any = NULL;
+}
+
+/* It was stopped, and the engine is gone. */
+void
+irisd_bridge_free (IrisdBridge *self)
+{
+  g_source_unref (self->timer);
+  g_hash_table_unref (self->others);
+  irisd_bridge_plan_free (self->plan);
+  irisd_asks_free (self->asks);
+  irisd_guest_free (self->guest);
+  irisd_away_free (self->away);
+  irisd_cluster_secret_free (self->shared.secret);
+  g_free (self->shared.endpoint);
+  g_free (self->shared.node);
+  g_free (self->shared.work_stream);
+  g_free (self->shared.ends_stream);
+  g_free (self->shared.end_subject);
+  g_free (self);
+}
+
+/* The state of the connection to NATS may have changed. */
+void
+irisd_bridge_follow_engine (IrisdBridge *self)
+{
+  irisd_away_follow_engine (self->away);
+}
+
+void
+irisd_bridge_get_counts (IrisdBridge *self, IrisdAwayCounts *away, IrisdGuestCounts *guest)
+{
+  irisd_away_get_counts (self->away, away);
+  irisd_guest_get_counts (self->guest, guest);
+}

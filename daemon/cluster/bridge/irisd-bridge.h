@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The bridge: the part of the cluster thread that carries items between irisd and the cluster. To
+ * irisd it is a worker process and a client, over IRS1.
+ */
+#pragma once
+
+#include "daemon/cluster/bridge/irisd-away.h"
+#include "daemon/cluster/bridge/irisd-guest.h"
+#include "daemon/cluster/members/irisd-members.h"
+
+G_BEGIN_DECLS
+
+typedef struct _IrisdBridge IrisdBridge;
+
+/* All is copied but the engine, the context and the ZeroMQ context. */
+typedef struct
+{
+  IrisdEngine *engine;
+  GMainContext *context;
+  void *zmq;
+  const char *endpoint; /* irisd's own front door, over ipc */
+  const char *node;     /* this one */
+  GBytes *secret;
+  const char *work_stream;
+  const char *ends_stream;
+  guint64 lease_ms;  /* ack_wait of the consumers */
+  guint most_tries;  /* max_deliver of the consumers; 0: no limit */
+  guint64 max_away;  /* items of this node that may be in the cluster */
+  guint n_workers;   /* of this node */
+  guint pull_window; /* items that are asked for ahead, for each worker */
+  guint
+      steal_threshold; /* waiting items of a node from which others steal; 0: the policy chooses */
+} IrisdBridgeOptions;
+
+IrisdBridge *irisd_bridge_new (const IrisdBridgeOptions *options, GError **error);
+void irisd_bridge_stop (IrisdBridge *self);
+void irisd_bridge_free (IrisdBridge *self);
+
+void irisd_bridge_follow_engine (IrisdBridge *self);
+void irisd_bridge_set_taking (IrisdBridge *self, gboolean taking);
+void irisd_bridge_follow_members (IrisdBridge *self, IrisdMembers *members);
+void irisd_bridge_get_counts (IrisdBridge *self, IrisdAwayCounts *away, IrisdGuestCounts *guest);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisdBridge, irisd_bridge_free)
+
+G_END_DECLS

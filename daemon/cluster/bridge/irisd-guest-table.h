@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Items of other nodes that were delivered to this one, and what is to be done with each next.
+ *
+ * Pure logic, as IrisdAwayTable. An item is here from its delivery until it is acknowledged or
+ * given back:
+ *
+ *     delivered ──► RUNNING ──► ENDING ──► stored ──► told, acknowledged
+ *         │           ▲  │         │
+ *         │           │  │         └─ another end was there ──► READING ──► told, acknowledged
+ *         ▼           │  ▼
+ *      LOOKING ───────┘ WAITING (irisd is busy)
+ *
+ * * LOOKING: it was delivered before, so it may have ended. Its end is looked for before it runs.
+ * * RUNNING: irisd has it.
+ * * WAITING: irisd had no room; it is submitted again after a pause.
+ * * ENDING: its end is on the way to the stream of ends, as the first and only one of its subject.
+ * * READING: there was an end already: perhaps ours, of which the answer was lost, perhaps of
+ * another node. Either way it is the end: it is read and told to the home.
+ *
+ * The message is acknowledged only when an end is stored. An acknowledgement that is lost costs one
+ * more delivery, which LOOKING answers.
+ *
+ * Until then its time for the acknowledgement is renewed each third of it. When it has run out all
+ * the same (the process was stopped), another node runs the item too, and the first end counts.
+ */
+#pragma once
+
+#include <iris/wire/iris-wire.h>
+
+G_BEGIN_DECLS
+
+typedef struct _IrisdGuestTable IrisdGuestTable;
+
+typedef enum
+{
+  IRISD_GUEST_LOOKING,
+  IRISD_GUEST_WAITING,
+  IRISD_GUEST_RUNNING,
+  IRISD_GUEST_ENDING,
+  IRISD_GUEST_READING,
+  IRISD_GUEST_DONE, /* kept only until the stream has answered */
+} IrisdGuestState;
+
+/* What the stream of ends said. */
+typedef enum
+{
+  IRISD_GUEST_STORED,
+  IRISD_GUEST_OTHER_END, /* there is one already */
+  IRISD_GUEST_LATER,     /* full, no quorum, no answer: try again */
+  IRISD_GUEST_REFUSED,   /* it will never be taken */
+} IrisdGuestVerdict;
+
+/* Public members are read-only but for @data. */
+typedef struct
+{
+  guint8 item[IRIS_WIRE_ID_SIZE];
+  guint8 request[IRIS_WIRE_ID_SIZE]; /* of its SUBMIT */
+  IrisdGuestState state;
+  char *ack;       /* where the latest delivery is to be acknowledged */
+  guint64 n_tries; /* deliveries, this one included */
+  gpointer data;   /* of the owner, freed by `forget` */
+
+  /*< private >*/
+  gboolean in_flight;
+  gboolean cancelled;
+  guint n_busy;
+  guint n_later;
+  guint n_reads;
+  gint64 due;
+  gint64 renew_due;
+  GList link;
+  GList renew_link;
+  GQueue *queue;
+} IrisdGuestItem;
+
+typedef struct
+{
+  gint64 renew_us; /* how often the time for the acknowledgement is renewed */
+  gint64 look_us;  /* after so long the stream is asked again for an end */
+} IrisdGuestRules;
+
+typedef struct
+{
+  /* look for its end; irisd_guest_table_looked() follows */
+  void (*look) (IrisdGuestItem *item, gpointer user_data);
+  /* hand it to irisd with a new `request`. FALSE: there is no connection */
+  gboolean (*submit) (IrisdGuestItem *item, gpointer user_data);
+  /* stop it; its completion follows */
+  void (*stop) (IrisdGuestItem *item, gpointer user_data);
+  /* publish its end, which the owner has; irisd_guest_table_published() follows */
+  void (*publish) (IrisdGuestItem *item, gpointer user_data);
+  /* its end is stored: tell its home */
+  void (*tell) (IrisdGuestItem *item, gpointer user_data);
+  void (*acknowledge) (IrisdGuestItem *item, gpointer user_data);
+  /* to be delivered again, to any node that may have it, after @delay_ms */
+  void (*give_back) (IrisdGuestItem *item, guint64 delay_ms, gpointer user_data);
+  void (*renew) (IrisdGuestItem *item, gpointer user_data);
+  void (*forget) (IrisdGuestItem *item, gpointer user_data);
+} IrisdGuestFuncs;
+
+IrisdGuestTable *irisd_guest_table_new (const IrisdGuestRules *rules,
+                                        const IrisdGuestFuncs *funcs,
+                                        gpointer user_data);
+void irisd_guest_table_free (IrisdGuestTable *self);
+
+IrisdGuestItem *irisd_guest_table_deliver (IrisdGuestTable *self,
+                                           const guint8 *item,
+                                           const char *ack,
+                                           guint64 n_tries,
+                                           gint64 now,
+                                           gboolean *known);
+void irisd_guest_table_start (IrisdGuestTable *self, IrisdGuestItem *item, gint64 now);
+IrisdGuestItem *irisd_guest_table_find (IrisdGuestTable *self, const guint8 *item);
+IrisdGuestItem *irisd_guest_table_find_request (IrisdGuestTable *self, const guint8 *request);
+
+void irisd_guest_table_looked (IrisdGuestTable *self,
+                               const guint8 *item,
+                               gboolean found,
+                               gboolean sure,
+                               gint64 now);
+void irisd_guest_table_busy (IrisdGuestTable *self,
+                             IrisdGuestItem *item,
+                             guint64 retry_after_ms,
+                             gint64 now);
+void irisd_guest_table_end (IrisdGuestTable *self, IrisdGuestItem *item, gint64 now);
+void irisd_guest_table_retry (IrisdGuestTable *self, IrisdGuestItem *item, guint64 delay_ms);
+void irisd_guest_table_published (IrisdGuestTable *self,
+                                  IrisdGuestItem *item,
+                                  IrisdGuestVerdict verdict,
+                                  gint64 now);
+void irisd_guest_table_cancel (IrisdGuestTable *self, IrisdGuestItem *item, gint64 now);
+void irisd_guest_table_give_all_back (IrisdGuestTable *self);
+gint64 irisd_guest_table_tick (IrisdGuestTable *self, gint64 now);
+GPtrArray *irisd_guest_table_list (const IrisdGuestTable *self);
+guint irisd_guest_table_get_size (const IrisdGuestTable *self);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisdGuestTable, irisd_guest_table_free)
+
+G_END_DECLS

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What nodes send each other about an item: the item itself, its end, and requests about items with
+ * their answers.
+ *
+ * Each is one run of bytes, the payload of a message of NATS:
+ *
+ *     0   4  "IRSC"
+ *     4   1  version, 1
+ *     5   1  kind: 1 an item, 2 an end, 3 a request about items of a node, 4 the answer to one
+ *     6   1  type of the IRS1 message: SUBMIT, or RESULT or ERROR, or that of the request or answer
+ *     7   1  flags: 1 the end stands for a cancel, 2 the request reaches the items of all owners
+ *     8  16  the item's id in the cluster; of a request and its answer, an id of the request alone
+ *    24   8  the owner's number; of a request, whose items it reaches
+ *    32   8  when the message was made, Unix time in milliseconds
+ *    40   8  of an item: when it must have begun, Unix time in milliseconds; 0: no matter
+ *    48   4  of an item: how often it may be tried again; of an end: how often it was tried
+ *    52   1  length of the home's name
+ *    53   1  length of the name of the node that ran it, or that is asked
+ *    54   1  length of the name of the owner's key
+ *    55   1  0
+ *    56   4  length of the IRS1 header
+ *    60      home, node, key name, header, body
+ *    end-32  HMAC-SHA256 of everything before it, by the secret of the cluster
+ *
+ * Numbers are big-endian. The signature is what makes a host believe the owner: only a node that
+ * has the secret can say on whose behalf an item runs. It also covers the ids, so the end of one
+ * item is no end of another one. What a later version adds goes into the IRS1 header, of which
+ * unknown keys are ignored; only what a host must not ignore needs a new version.
+ */
+#pragma once
+
+#include <iris/wire/iris-wire.h>
+
+G_BEGIN_DECLS
+
+#define IRISD_WORK_MESSAGE_VERSION        1
+#define IRISD_WORK_MESSAGE_SIGNATURE_SIZE 32
+
+/* What the bytes hold beside names, header and body. */
+#define IRISD_WORK_MESSAGE_OVERHEAD (60 + IRISD_WORK_MESSAGE_SIGNATURE_SIZE)
+
+/* A shorter secret could be found by trying. */
+#define IRISD_CLUSTER_SECRET_LEAST 16
+
+typedef enum
+{
+  IRISD_WORK_MESSAGE_ITEM = 1,
+  IRISD_WORK_MESSAGE_END = 2,
+  IRISD_WORK_MESSAGE_ASK = 3,
+  IRISD_WORK_MESSAGE_ANSWER = 4,
+} IrisdWorkMessageKind;
+
+/* Why bytes are refused. */
+typedef enum
+{
+  IRISD_WORK_MESSAGE_ERROR_FOREIGN, /* no message of irisd */
+  IRISD_WORK_MESSAGE_ERROR_NEWER,   /* one of a later version; a newer irisd can read it */
+  IRISD_WORK_MESSAGE_ERROR_DAMAGED,
+  IRISD_WORK_MESSAGE_ERROR_FORGED, /* the signature is not that of this cluster */
+} IrisdWorkMessageError;
+
+#define IRISD_WORK_MESSAGE_ERROR (irisd_work_message_error_quark ())
+GQuark irisd_work_message_error_quark (void);
+
+/* The secret of a cluster, ready to sign. One thread at a time. */
+typedef struct _IrisdClusterSecret IrisdClusterSecret;
+
+IrisdClusterSecret *irisd_cluster_secret_new (gconstpointer secret, gsize size, GError **error);
+void irisd_cluster_secret_free (IrisdClusterSecret *self);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisdClusterSecret, irisd_cluster_secret_free)
+
+/* Decoded it borrows from the bytes; to be encoded, from wherever it likes. */
+typedef struct
+{
+  IrisdWorkMessageKind kind;
+  guint8 type;
+  gboolean cancelled;
+  gboolean all_owners; /* of a request */
+  guint8 item[IRIS_WIRE_ID_SIZE];
+  guint64 owner;
+  gint64 made_ms;
+  gint64 begin_ms;
+  guint32 tries;
+  IrisWireString home;
+  IrisWireString node;
+  IrisWireString key_name;
+  IrisWireFrame header;
+  IrisWireFrame body;
+} IrisdWorkMessage;
+
+guint8 *irisd_work_message_encode (const IrisdWorkMessage *self,
+                                   IrisdClusterSecret *secret,
+                                   gsize *size,
+                                   GError **error);
+gboolean irisd_work_message_decode (IrisdWorkMessage *self,
+                                    gconstpointer data,
+                                    gsize size,
+                                    IrisdClusterSecret *secret,
+                                    GError **error);
+gboolean
+irisd_work_message_open (const IrisdWorkMessage *self, IrisWireMessage *out, GError **error);
+gsize irisd_work_message_get_size (const IrisdWorkMessage *self);
+
+/* An item's id as text: 32 hexadecimal digits. */
+#define IRISD_ITEM_TEXT_SIZE (2 * IRIS_WIRE_ID_SIZE + 1)
+
+void irisd_item_to_text (const guint8 *item, char *text);
+gboolean irisd_item_from_text (const char *text, gsize len, guint8 *item);
+
+G_END_DECLS

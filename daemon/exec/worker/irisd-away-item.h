@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What an item for another node has beside a leased one.
+ */
+#pragma once
+
+#include "daemon/exec/irisd-job.h"
+
+G_BEGIN_DECLS
+
+/* The keys of a SUBMIT that say that an item may be for another node. */
+#define IRISD_AWAY_KEYS \
+  (IRIS_WIRE_BIT (IRIS_WIRE_KEY_NODE) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_ANY_NODE))
+
+/**
+ * IrisdAwayItem:
+ * @cluster_item: names it in the whole cluster
+ * @header: its SUBMIT, as it is encoded; changed only while nothing else has the job
+ * @streams: its client wants output as it comes
+ * @put_off_us: for the thread that has the job: the bridge wants it later; 0: it does not
+ * @node: the node where it ran, or NULL; this and the following for the thread that has the job
+ * @place: its place there, or IRIS_PLACE_ANY
+ * @worker: its worker there, or -1
+ * @run_ns: how long it ran there; 0: not known
+ * @attempts: how often; 0: not known
+ *
+ * The first and the third are constant.
+ */
+typedef struct
+{
+  guint8 cluster_item[IRIS_WIRE_ID_SIZE];
+  GBytes *header;
+  gboolean streams;
+  gint64 put_off_us;
+  char *node;
+  gint place;
+  gint worker;
+  guint64 run_ns;
+  guint attempts;
+} IrisdAwayItem;
+
+/* Whether @item, a SUBMIT that was checked, or a stored one, is for another node. One from another
+ * node has an owner that the bridge names. */
+static inline gboolean
+irisd_is_away (const IrisWireMessage *item)
+{
+  return iris_wire_message_has (item, IRIS_WIRE_KEY_CLUSTER_ITEM)
+         && !iris_wire_message_has (item, IRIS_WIRE_KEY_FOR_OWNER);
+}
+
+IrisdAwayItem *
+irisd_away_item_new (const IrisWireMessage *item, const IrisWireLimits *limits, GError **error);
+gboolean irisd_away_item_replace (IrisdAwayItem *self,
+                                  const IrisWireMessage *item,
+                                  const IrisWireLimits *limits,
+                                  GError **error);
+void irisd_away_item_free (IrisdAwayItem *self);
+void irisd_away_item_reset (IrisdAwayItem *self);
+void irisd_away_item_take_end (IrisdAwayItem *self, IrisdJob *job, const IrisWireMessage *end);
+void irisd_away_item_describe_run (const IrisdAwayItem *self, IrisWireMessage *message);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisdAwayItem, irisd_away_item_free)
+
+G_END_DECLS

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Requests about other nodes, and those that other nodes have sent.
+ */
+#pragma once
+
+#include "daemon/gateway/irisd-gateway-private.h"
+
+G_BEGIN_DECLS
+
+gboolean irisd_ask_requests_concern (const IrisWireMessage *request);
+void irisd_ask_requests_ask (IrisdGateway *self,
+                             const IrisdCaller *caller,
+                             const IrisWireMessage *request);
+void irisd_ask_requests_take_answer (IrisdGateway *self,
+                                     const IrisdCaller *caller,
+                                     const IrisWireMessage *answer);
+void irisd_ask_requests_lose_bridge (IrisdGateway *self, IrisdPeer *peer);
+void irisd_ask_requests_clear (IrisdGateway *self);
+
+G_END_DECLS

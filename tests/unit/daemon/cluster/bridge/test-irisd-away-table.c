@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Items that are in the cluster: whatever comes in whatever order, each has one answer, and it is
+ * that of its end.
+ */
+#include "core-test-run.h"
+#include "core-test-util.h"
+#include "every-order.h"
+#include "daemon/cluster/bridge/irisd-away-table.h"
+
+#include <string.h>
+
+/* Events of a run. Deeper ones found nothing more, and take minutes. A sanitizer makes these take
+ * minutes, too. */
+#define DEPTH (CORE_TEST_FACTOR > 1 ? 6 : 8)
+
+typedef enum
+{
+  END_NONE,
+  END_RESULT,
+  END_CANCEL,
+} End;
+
+/* irisd, the stream and a host, as far as one item goes. */
+typedef struct
+{
+  IrisdAwayTable *table;
+  gint64 now;
+  guint8 id[IRIS_WIRE_ID_SIZE];
+
+  guint8 lease[IRIS_WIRE_ID_SIZE];
+  gboolean leased; /* irisd counts on an answer */
+  gboolean over;   /* irisd has its end, or has cancelled it */
+  gboolean cancelled;
+  guint n_leases;
+  guint n_answers;
+
+  IrisdAwayItem *publishing;
+  guint n_published;
+  gboolean stored;
+  End end;
+  gboolean hinted;
+  guint n_looks;
+  guint n_claims;
+  guint n_claimed;
+  guint n_withdrawn;
+  guint n_forgotten;
+  guint n_made;
+  guint n_refused;
+} World;
+
+static void
+on_publish (IrisdAwayItem *item, gpointer data)
+{
+  World *world = data;
+
+  REQUIRE (world->publishing == NULL);
+  REQUIRE (!world->cancelled);
+  REQUIRE (!world->over);
+  world->publishing = item;
+  world->n_published++;
+}
+
+static void
+on_look (IrisdAwayItem *item, gpointer data)
+{
+  ((World *) data)->n_looks++;
+}
+
+static void
+on_extend (IrisdAwayItem *item, gpointer data)
+{
+  World *world = data;
+
+  REQUIRE (item->leased);
+  REQUIRE (world->leased);
+  REQUIRE (memcmp (item->lease, world->lease, sizeof item->lease) == 0);
+}
+
+static void
+answer (World *world, IrisdAwayItem *item)
+{
+  REQUIRE (item->leased && world->leased && !world->over);
+  REQUIRE (memcmp (item->lease, world->lease, sizeof item->lease) == 0);
+  world->n_answers++;
+  world->leased = FALSE;
+  world->over = TRUE;
+}
+
+static void
+on_refuse (IrisdAwayItem *item, gpointer data)
+{
+  World *world = data;
+
+  world->n_refused++;
+  answer (world, item);
+}
+
+static void
+on_claim (IrisdAwayItem *item, gpointer data)
+{
+  World *world = data;
+
+  REQUIRE (world->cancelled);
+  world->n_claims++;
+  world->n_claimed++;
+}
+
+static void
+on_withdraw (IrisdAwayItem *item, gpointer data)
+{
+  World *world = data;
+
+  REQUIRE (world->cancelled);
+  REQUIRE (world->end != END_NONE); /* only after the cancel was written */
+  world->n_withdrawn++;
+}
+
+static void
+on_forget (IrisdAwayItem *item, gpointer data)
+{
+  ((World *) data)->n_forgotten++;
+}
+
+static const IrisdAwayFuncs funcs = {
+  on_publish, on_look, on_extend, on_refuse, on_claim, on_withdraw, on_forget,
+};
+
+static const IrisdAwayRules rules = {
+  .extend_us = 20 * G_USEC_PER_SEC,
+  .look_us = 2 * G_USEC_PER_SEC,
+  .orphan_us = 300 * G_USEC_PER_SEC,
+  .window = 2,
+};
+
+static void
+world_init (World *world)
+{
+  memset (world, 0, sizeof *world);
+  memset (world->id, 7, sizeof world->id);
+  world->table = irisd_away_table_new (&rules, &funcs, world);
+}
+
+static void
+lease (World *world)
+{
+  gboolean known;
+
+  world->n_leases++;
+  memset (world->lease, (int) world->n_leases, sizeof world->lease);
+  world->leased = TRUE;
+  IrisdAwayItem *item = irisd_away_table_lease (world->table, world->id, world->lease,
+                                                world->n_leases > 1, world->now, &known);
+  REQUIRE (item != NULL);
+  if (!known)
+    {
+      world->n_made++;
+      irisd_away_table_start (world->table, item, world->now);
+    }
+}
+
+/* The bridge has the end of the item before it. */
+static void
+take_end (World *world)
+{
+  IrisdAwayItem *item = irisd_away_table_find (world->table, world->id);
+
+  if (item == NULL || item->state == IRISD_AWAY_CLAIMING)
+    return;
+  if (item->leased)
+    answer (world, item);
+  irisd_away_table_end (world->table, item, world->now);
+}
+
+static void
+take_look (World *world, gboolean sure)
+{
+  world->n_looks--;
+  if (sure && world->end != END_NONE)
+    take_end (world);
+  else
+    irisd_away_table_looked (world->table, world->id, sure, world->now);
+}
+
+static void
+take_claim (World *world, gboolean sure)
+{
+  world->n_claims--;
+  if (sure && world->end == END_NONE)
+    world->end = END_CANCEL;
+  irisd_away_table_claimed (world->table, world->id, sure, world->now);
+}
+
+static void
+take_verdict (World *world, IrisdAwayVerdict verdict, gboolean stored)
+{
+  IrisdAwayItem *item = world->publishing;
+
+  world->publishing = NULL;
+  world->stored = world->stored || stored;
+  irisd_away_table_published (world->table, item, verdict, stored ? 5 : 0, world->now);
+}
+
+static void
+cancel (World *world)
+{
+  IrisdAwayItem *item = irisd_away_table_find_lease (world->table, world->lease);
+
+  REQUIRE (item != NULL);
+  world->leased = FALSE;
+  world->over = world->cancelled = TRUE;
+  irisd_away_table_cancel (world->table, item, world->now);
+}
+
+static void
+lapse (World *world, gboolean all)
+{
+  IrisdAwayItem *item = irisd_away_table_find_lease (world->table, world->lease);
+
+  REQUIRE (item != NULL);
+  world->leased = FALSE;
+  if (all)
+    irisd_away_table_unlease_all (world->table, world->now);
+  else
+    irisd_away_table_unlease (world->table, item, world->now);
+}
+
+static void
+run_host (World *world)
+{
+  world->end = END_RESULT;
+  world->hinted = TRUE;
+}
+
+static void
+pass_time (World *world)
+{
+  gint64 next = irisd_away_table_tick (world->table, world->now);
+
+  if (next != G_MAXINT64 && next > world->now)
+    world->now = next;
+  irisd_away_table_tick (world->table, world->now);
+}
+
+enum
+{
+  LEASE,
+  STORED,
+  STORED_BEFORE,
+  FULL,
+  IN_FLIGHT,
+  SILENT,
+  SILENT_STORED,
+  REFUSED,
+  RUN,
+  HINT,
+  LOOKED,
+  LOOKED_UNSURE,
+  CLAIMED,
+  CLAIMED_UNSURE,
+  CANCEL,
+  LAPSE,
+  DISCONNECT,
+  TIME,
+  N_EVENTS,
+};
+
+static gboolean
+can_happen (World *world, guint event)
+{
+  switch (event)
+    {
+    case LEASE:
+      return !world->leased && !world->over;
+    case STORED:
+    case FULL:
+    case IN_FLIGHT:
+    case SILENT:
+    case SILENT_STORED:
+      return world->publishing != NULL;
+    case STORED_BEFORE:
+      return world->publishing != NULL && world->stored;
+    case REFUSED:
+      return world->publishing != NULL && !world->stored;
+    case RUN:
+      return world->stored && world->end == END_NONE;
+    case HINT:
+      return world->hinted;
+    case LOOKED:
+    case LOOKED_UNSURE:
+      return world->n_looks > 0;
+    case CLAIMED:
+    case CLAIMED_UNSURE:
+      return world->n_claims > 0;
+    case CANCEL:
+    case LAPSE:
+    case DISCONNECT:
+      return world->leased;
+    default:
+      return TRUE;
+    }
+}
+
+static void
+happen (World *world, guint event)
+{
+  switch (event)
+    {
+    case LEASE:
+      lease (world);
+      break;
+    case STORED:
+      take_verdict (world, IRISD_AWAY_STORED, TRUE);
+      break;
+    case STORED_BEFORE:
+      take_verdict (world, IRISD_AWAY_STORED_BEFORE, TRUE);
+      break;
+    case FULL:
+      take_verdict (world, IRISD_AWAY_FULL, FALSE);
+      break;
+    case IN_FLIGHT:
+      take_verdict (world, IRISD_AWAY_IN_FLIGHT, FALSE);
+      break;
+    case SILENT:
+      take_verdict (world, IRISD_AWAY_SILENT, FALSE);
+      break;
+    case SILENT_STORED:
+      world->stored = TRUE;
+      take_verdict (world, IRISD_AWAY_SILENT, FALSE);
+      break;
+    case REFUSED:
+      take_verdict (world, IRISD_AWAY_REFUSED, FALSE);
+      break;
+    case RUN:
+      run_host (world);
+      break;
+    case HINT:
+      world->hinted = FALSE;
+      take_end (world);
+      break;
+    case LOOKED:
+    case LOOKED_UNSURE:
+      take_look (world, event == LOOKED);
+      break;
+    case CLAIMED:
+    case CLAIMED_UNSURE:
+      take_claim (world, event == CLAIMED);
+      break;
+    case CANCEL:
+      cancel (world);
+      break;
+    case LAPSE:
+      lapse (world, FALSE);
+      break;
+    case DISCONNECT:
+      lapse (world, TRUE);
+      break;
+    default:
+      pass_time (world);
+      break;
+    }
+}
+
+static void
+check (World *world)
+{
+  guint size = irisd_away_table_get_size (world->table);
+
+  REQUIRE (world->n_answers <= 1);
+  REQUIRE (size <= 1);
+  /* What irisd counts on is known. */
+  if (world->leased)
+    REQUIRE (irisd_away_table_find_lease (world->table, world->lease) != NULL);
+  if (world->n_answers > world->n_refused)
+    REQUIRE (world->end == END_RESULT);
+}
+
+/* From here on all goes well. */
+static void
+settle (World *world)
+{
+  for (guint i = 0; i < 100; i++)
+    {
+      if (world->publishing != NULL)
+        happen (world, STORED);
+      else if (world->n_claims > 0)
+        happen (world, CLAIMED);
+      else if (!world->leased && !world->over)
+        happen (world, LEASE);
+      else if (world->n_looks > 0)
+        happen (world, LOOKED);
+      else if (world->stored && world->end == END_NONE)
+        {
+          run_host (world);
+          world->hinted = FALSE; /* the message is lost */
+        }
+      else if (irisd_away_table_get_size (world->table) > 0)
+        pass_time (world);
+      else
+        break;
+      check (world);
+    }
+  REQUIRE (irisd_away_table_get_size (world->table) == 0);
+  REQUIRE (world->over);
+  REQUIRE (world->n_answers == (world->cancelled ? 0 : 1));
+  /* The cancel of what may run elsewhere is written, and then it is taken out. */
+  if (world->cancelled && world->n_published > 0)
+    {
+      REQUIRE (world->n_claimed > 0);
+      REQUIRE (world->n_withdrawn == 1);
+    }
+}
+
+/* Every order of what can happen to one item, and then its end. */
+TEST (an_item_has_one_answer_whatever_comes_in_whatever_order)
+{
+  EveryOrder order = { .depth = 0 };
+  guint n_runs = 0;
+
+  do
+    {
+      World world;
+
+      world_init (&world);
+      lease (&world);
+      for (guint i = 0; i < DEPTH; i++)
+        {
+          guint possible[N_EVENTS];
+          guint n = 0;
+
+          for (guint event = 0; event < N_EVENTS; event++)
+            if (can_happen (&world, event))
+              possible[n++] = event;
+          happen (&world, possible[every_order_choose (&order, n)]);
+          check (&world);
+        }
+      settle (&world);
+      irisd_away_table_free (world.table);
+      REQUIRE (world.n_made == world.n_forgotten);
+      n_runs++;
+    }
+  while (every_order_next (&order));
+  REQUIRE (n_runs > CORE_TEST_LOAD (10000));
+}
+
+/* An item that was leased before may have ended: it is not published before that was looked up. */
+TEST (an_item_that_was_leased_before_is_looked_for_first)
+{
+  World world;
+
+  world_init (&world);
+  world.n_leases = 1;
+  lease (&world);
+  REQUIRE (world.n_published == 0);
+  REQUIRE (world.n_looks == 1);
+  world.end = END_RESULT;
+  take_look (&world, TRUE);
+  REQUIRE (world.n_published == 0);
+  REQUIRE (world.n_answers == 1);
+  irisd_away_table_free (world.table);
+}
+
+TEST (a_full_stream_closes_the_gate_until_a_probe_gets_through)
+{
+  World world;
+  guint8 id[IRIS_WIRE_ID_SIZE] = { 1 }, other[IRIS_WIRE_ID_SIZE] = { 2 };
+  gboolean known;
+
+  world_init (&world);
+  lease (&world);
+  take_verdict (&world, IRISD_AWAY_FULL, FALSE);
+  REQUIRE (irisd_away_table_get_gate (world.table) == IRISD_AWAY_GATE_FULL);
+  REQUIRE (irisd_away_table_get_held (world.table) == 1);
+
+  /* What comes meanwhile waits behind it. */
+  IrisdAwayItem *second = irisd_away_table_lease (world.table, id, other, FALSE, world.now, &known);
+  irisd_away_table_start (world.table, second, world.now);
+  REQUIRE (world.n_published == 1);
+  REQUIRE (irisd_away_table_get_held (world.table) == 2);
+
+  world.now = irisd_away_table_tick (world.table, world.now);
+  REQUIRE (world.now > 0);
+  irisd_away_table_tick (world.table, world.now);
+  REQUIRE (world.n_published == 2);
+  REQUIRE (world.publishing == irisd_away_table_find (world.table, world.id));
+  IrisdAwayItem *probe = world.publishing;
+  world.publishing = NULL;
+  irisd_away_table_published (world.table, probe, IRISD_AWAY_STORED, 1, world.now);
+  REQUIRE (irisd_away_table_get_gate (world.table) == IRISD_AWAY_GATE_OPEN);
+  REQUIRE (world.publishing == second);
+  REQUIRE (irisd_away_table_get_held (world.table) == 0);
+  irisd_away_table_free (world.table);
+}
+
+TEST (a_lost_message_about_an_end_delays_it_and_no_more)
+{
+  World world;
+  gint64 begun;
+
+  world_init (&world);
+  lease (&world);
+  take_verdict (&world, IRISD_AWAY_STORED, TRUE);
+  run_host (&world);
+  world.hinted = FALSE;
+  begun = world.now;
+  while (world.n_looks == 0)
+    pass_time (&world);
+  REQUIRE (world.now - begun <= 2 * G_USEC_PER_SEC);
+  take_look (&world, TRUE);
+  REQUIRE (world.n_answers == 1);
+  irisd_away_table_free (world.table);
+}
+
+TEST (a_lease_is_extended_as_long_as_the_item_is_away)
+{
+  World world;
+  guint n_looks;
+
+  world_init (&world);
+  lease (&world);
+  take_verdict (&world, IRISD_AWAY_STORED, TRUE);
+  while (world.now < 300 * G_USEC_PER_SEC)
+    pass_time (&world);
+  /* 2, 4, 8, 16 and then each 30 s. */
+  n_looks = world.n_looks;
+  REQUIRE (n_looks >= 12);
+  REQUIRE (n_looks <= 16);
+  irisd_away_table_free (world.table);
+}
+
+TEST_MAIN ("irisd-away-table", NULL, NULL)

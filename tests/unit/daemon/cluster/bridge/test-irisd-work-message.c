@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Messages between nodes: what one writes the other reads, and nothing else is read.
+ */
+#include "core-test-run.h"
+#include "daemon/cluster/bridge/irisd-work-message.h"
+
+#include <string.h>
+
+#define STRING(text) ((IrisWireString){ text, sizeof text - 1 })
+
+static const char key[] = "a secret of the cluster for tests";
+
+static IrisdClusterSecret *
+secret_new (const char *text)
+{
+  g_autoptr (GError) error = NULL;
+  IrisdClusterSecret *secret = irisd_cluster_secret_new (text, strlen (text), &error);
+
+  ck_assert_ptr_nonnull (secret);
+  return secret;
+}
+
+static void
+fill_item (IrisdWorkMessage *message, IrisWireEncoder *encoder)
+{
+  IrisWireMessage submit;
+
+  iris_wire_message_init (&submit, IRIS_WIRE_SUBMIT, NULL);
+  iris_wire_message_set_string (&submit, IRIS_WIRE_KEY_SERVICE, "sha256", -1);
+  iris_wire_message_set_uint (&submit, IRIS_WIRE_KEY_PRIORITY, 7);
+  iris_wire_message_set_body (&submit, "hello", 5);
+  ck_assert (iris_wire_encode (encoder, &submit, NULL));
+  *message = (IrisdWorkMessage){
+    .kind = IRISD_WORK_MESSAGE_ITEM,
+    .type = IRIS_WIRE_SUBMIT,
+    .owner = G_GUINT64_CONSTANT (0x200000007),
+    .made_ms = 1767225600000,
+    .begin_ms = 1767225700000,
+    .tries = 3,
+    .home = STRING ("node-a"),
+    .key_name = STRING ("laptop"),
+    .header = encoder->frames[3],
+    .body = encoder->frames[4],
+  };
+  for (guint i = 0; i < IRIS_WIRE_ID_SIZE; i++)
+    message->item[i] = (guint8) (i * 17);
+}
+
+static guint8 *
+encode (const IrisdWorkMessage *message, IrisdClusterSecret *secret, gsize *size)
+{
+  g_autoptr (GError) error = NULL;
+  guint8 *data = irisd_work_message_encode (message, secret, size, &error);
+
+  ck_assert_ptr_nonnull (data);
+  return data;
+}
+
+static gboolean
+string_is (const IrisWireString *string, const char *text)
+{
+  return string->len == strlen (text) && memcmp (string->data, text, string->len) == 0;
+}
+
+TEST (an_item_comes_out_as_it_went_in)
+{
+  g_autoptr (IrisdClusterSecret) secret = secret_new (key);
+  g_auto (IrisWireEncoder) encoder;
+  g_autoptr (GError) error = NULL;
+  IrisdWorkMessage in, out;
+  IrisWireMessage submit;
+  gsize size;
+
+  iris_wire_encoder_init (&encoder, NULL);
+  fill_item (&in, &encoder);
+  g_autofree guint8 *data = encode (&in, secret, &size);
+  ck_assert_uint_eq (size, irisd_work_message_get_size (&in));
+  ck_assert (irisd_work_message_decode (&out, data, size, secret, &error));
+  ck_assert_int_eq (out.kind, IRISD_WORK_MESSAGE_ITEM);
+  ck_assert_mem_eq (out.item, in.item, sizeof in.item);
+  ck_assert_uint_eq (out.owner, in.owner);
+  ck_assert_int_eq (out.made_ms, in.made_ms);
+  ck_assert_int_eq (out.begin_ms, in.begin_ms);
+  ck_assert_uint_eq (out.tries, 3);
+  ck_assert (string_is (&out.home, "node-a"));
+  ck_assert (string_is (&out.node, ""));
+  ck_assert (string_is (&out.key_name, "laptop"));
+  ck_assert (irisd_work_message_open (&out, &submit, &error));
+  ck_assert_int_eq (submit.type, IRIS_WIRE_SUBMIT);
+  ck_assert (string_is (&submit.service, "sha256"));
+  ck_assert_uint_eq (submit.priority, 7);
+  ck_assert_uint_eq (submit.body.size, 5);
+  ck_assert_mem_eq (submit.body.data, "hello", 5);
+  ck_assert_mem_eq (submit.request_id, in.item, sizeof in.item);
+}
+
+TEST (an_end_names_the_node_that_ran_it)
+{
+  g_autoptr (IrisdClusterSecret) secret = secret_new (key);
+  g_auto (IrisWireEncoder) encoder;
+  g_autoptr (GError) error = NULL;
+  IrisdWorkMessage in, out;
+  IrisWireMessage result;
+  gsize size;
+
+  iris_wire_encoder_init (&encoder, NULL);
+  iris_wire_message_init (&result, IRIS_WIRE_RESULT, NULL);
+  iris_wire_message_set_int (&result, IRIS_WIRE_KEY_PLACE, 1);
+  ck_assert (iris_wire_encode (&encoder, &result, NULL));
+  in = (IrisdWorkMessage){
+    .kind = IRISD_WORK_MESSAGE_END,
+    .type = IRIS_WIRE_RESULT,
+    .cancelled = TRUE,
+    .home = STRING ("a"),
+    .node = STRING ("node-b"),
+    .header = encoder.frames[3],
+  };
+  g_autofree guint8 *data = encode (&in, secret, &size);
+  ck_assert (irisd_work_message_decode (&out, data, size, secret, &error));
+  ck_assert_int_eq (out.kind, IRISD_WORK_MESSAGE_END);
+  ck_assert (out.cancelled);
+  ck_assert (string_is (&out.node, "node-b"));
+  ck_assert (irisd_work_message_open (&out, &result, &error));
+  ck_assert_int_eq (result.place, 1);
+  ck_assert_uint_eq (result.body.size, 0);
+}
+
+/* A request about an item, or the answer to one. */
+static void
+fill_ask (IrisdWorkMessage *message, IrisWireEncoder *encoder, IrisdWorkMessageKind kind)
+{
+  gboolean asks = kind == IRISD_WORK_MESSAGE_ASK;
+  IrisWireMessage wire;
+
+  iris_wire_message_init (&wire, asks ? IRIS_WIRE_FETCH : IRIS_WIRE_RESULT, NULL);
+  if (asks)
+    iris_wire_message_set_uint (&wire, IRIS_WIRE_KEY_ITEM, 12);
+  else
+    iris_wire_message_set_body (&wire, "hello", 5);
+  ck_assert (iris_wire_encode (encoder, &wire, NULL));
+  *message = (IrisdWorkMessage){
+    .kind = kind,
+    .type = wire.type,
+    .owner = asks ? 1000 : 0,
+    .made_ms = 1767225600000,
+    .home = STRING ("node-a"),
+    .node = STRING ("node-b"),
+    .header = encoder->frames[3],
+    .body = encoder->frames[4],
+  };
+  for (guint i = 0; i < IRIS_WIRE_ID_SIZE; i++)
+    message->item[i] = (guint8) (i * 29);
+}
+
+static void
+sign_again (guint8 *data, gsize size)
+{
+  gsize len = IRISD_WORK_MESSAGE_SIGNATURE_SIZE;
+  g_autoptr (GHmac) hmac = g_hmac_new (G_CHECKSUM_SHA256, (const guint8 *) key, strlen (key));
+
+  g_hmac_update (hmac, data, (gssize) (size - len));
+  g_hmac_get_digest (hmac, data + size - len, &len);
+}
+
+TEST (a_request_and_its_answer_come_out_as_they_went_in)
+{
+  g_autoptr (IrisdClusterSecret) secret = secret_new (key);
+  g_auto (IrisWireEncoder) encoder;
+  g_autoptr (GError) error = NULL;
+
+  iris_wire_encoder_init (&encoder, NULL);
+  for (guint kind = IRISD_WORK_MESSAGE_ASK; kind <= IRISD_WORK_MESSAGE_ANSWER; kind++)
+    for (gboolean all = FALSE; all <= (kind == IRISD_WORK_MESSAGE_ASK); all++)
+      {
+        IrisdWorkMessage in, out;
+        IrisWireMessage opened;
+        gsize size;
+
+        fill_ask (&in, &encoder, kind);
+        in.all_owners = all;
+        g_autofree guint8 *data = encode (&in, secret, &size);
+        ck_assert (irisd_work_message_decode (&out, data, size, secret, &error));
+        ck_assert_uint_eq (out.kind, kind);
+        ck_assert_int_eq (out.all_owners, all);
+        ck_assert (!out.cancelled);
+        ck_assert_uint_eq (out.owner, in.owner);
+        ck_assert_mem_eq (out.item, in.item, sizeof in.item);
+        ck_assert (string_is (&out.node, "node-b"));
+        ck_assert (irisd_work_message_open (&out, &opened, &error));
+        ck_assert_uint_eq (opened.type, in.type);
+        if (kind == IRISD_WORK_MESSAGE_ASK)
+          ck_assert_uint_eq (opened.item, 12);
+        else
+          ck_assert_uint_eq (opened.body.size, 5);
+      }
+}
+
+/* A node with the secret makes another do nothing but what is listed. */
+TEST (no_other_type_is_a_request_or_an_answer)
+{
+  static const guint8 requests[] = { IRIS_WIRE_CANCEL,  IRIS_WIRE_FETCH,  IRIS_WIRE_LIST,
+                                     IRIS_WIRE_SHOW,    IRIS_WIRE_KICK,   IRIS_WIRE_BURY,
+                                     IRIS_WIRE_SUSPEND, IRIS_WIRE_RESUME, IRIS_WIRE_EDIT,
+                                     IRIS_WIRE_AGAIN };
+  static const guint8 answers[] = { IRIS_WIRE_ACCEPTED,   IRIS_WIRE_CANCELLING,  IRIS_WIRE_PENDING,
+                                    IRIS_WIRE_LIST_REPLY, IRIS_WIRE_SHOW_REPLY,  IRIS_WIRE_CHANGED,
+                                    IRIS_WIRE_RESULT,     IRIS_WIRE_ERROR_REPLY, IRIS_WIRE_BUSY };
+  g_autoptr (IrisdClusterSecret) secret = secret_new (key);
+  g_auto (IrisWireEncoder) encoder;
+
+  iris_wire_encoder_init (&encoder, NULL);
+  for (guint kind = IRISD_WORK_MESSAGE_ASK; kind <= IRISD_WORK_MESSAGE_ANSWER; kind++)
+    for (guint type = 0; type < 256; type++)
+      for (guint flags = 0; flags < 8; flags++)
+        {
+          gboolean asks = kind == IRISD_WORK_MESSAGE_ASK;
+          gboolean fits = memchr (asks ? requests : answers, (int) type,
+                                  asks ? sizeof requests : sizeof answers)
+                              != NULL
+                          && (flags == 0 || (asks && flags == 2));
+          IrisdWorkMessage in, out;
+          gsize size;
+
+          fill_ask (&in, &encoder, kind);
+          g_autofree guint8 *data = encode (&in, secret, &size);
+          data[6] = (guint8) type;
+          data[7] = (guint8) flags;
+          sign_again (data, size);
+          ck_assert_int_eq (irisd_work_message_decode (&out, data, size, secret, NULL), fits);
+        }
+}
+
+/* Each bit of each byte, and each length. */
+static void
+damage_everywhere (const IrisdWorkMessage *in)
+{
+  g_autoptr (IrisdClusterSecret) secret = secret_new (key);
+  IrisdWorkMessage out;
+  gsize size;
+  g_autofree guint8 *data = encode (in, secret, &size);
+
+  for (gsize i = 0; i < size; i++)
+    for (guint bit = 0; bit < 8; bit++)
+      {
+        g_autoptr (GError) error = NULL;
+
+        data[i] ^= (guint8) (1 << bit);
+        ck_assert (!irisd_work_message_decode (&out, data, size, secret, &error));
+        ck_assert (error->domain == IRISD_WORK_MESSAGE_ERROR);
+        if (i < 4)
+          ck_assert_int_eq (error->code, IRISD_WORK_MESSAGE_ERROR_FOREIGN);
+        else if (i > 4)
+          ck_assert_int_eq (error->code, IRISD_WORK_MESSAGE_ERROR_FORGED);
+        data[i] ^= (guint8) (1 << bit);
+      }
+  for (gsize cut = 0; cut < size; cut++)
+    {
+      g_autoptr (GError) error = NULL;
+      /* Of the exact size, so that a read beyond the end is seen by a sanitizer. */
+      g_autofree guint8 *shorter = g_memdup2 (data, cut);
+
+      ck_assert (!irisd_work_message_decode (&out, shorter, cut, secret, &error));
+    }
+}
+
+TEST (a_damaged_message_is_refused_wherever_it_is_damaged)
+{
+  g_auto (IrisWireEncoder) encoder;
+  IrisdWorkMessage in;
+
+  iris_wire_encoder_init (&encoder, NULL);
+  fill_item (&in, &encoder);
+  damage_everywhere (&in);
+  fill_ask (&in, &encoder, IRISD_WORK_MESSAGE_ASK);
+  damage_everywhere (&in);
+  fill_ask (&in, &encoder, IRISD_WORK_MESSAGE_ANSWER);
+  damage_everywhere (&in);
+}
+
+/* The lengths and fields of a message that this cluster has signed are checked too. */
+TEST (what_is_signed_is_read_as_strictly)
+{
+  g_autoptr (IrisdClusterSecret) secret = secret_new (key);
+  g_auto (IrisWireEncoder) encoder;
+  IrisdWorkMessage in, out;
+  gsize size;
+
+  iris_wire_encoder_init (&encoder, NULL);
+  fill_item (&in, &encoder);
+  g_autofree guint8 *data = encode (&in, secret, &size);
+  for (guint i = 5; i < 60; i++)
+    for (guint value = 0; value < 256; value += i < 8 || i > 51 ? 1 : 85)
+      {
+        g_autoptr (GError) error = NULL;
+        guint8 before = data[i];
+
+        data[i] = (guint8) value;
+        sign_again (data, size);
+        if (irisd_work_message_decode (&out, data, size, secret, &error))
+          {
+            IrisWireMessage opened;
+
+            ck_assert_uint_le (out.header.size + out.body.size, size);
+            ck_assert (out.header.data + out.header.size == out.body.data);
+            ck_assert (out.body.data + out.body.size
+                       == data + size - IRISD_WORK_MESSAGE_SIGNATURE_SIZE);
+            ck_assert_uint_gt (out.home.len, 0);
+            irisd_work_message_open (&out, &opened, NULL);
+          }
+        else
+          ck_assert_int_eq (error->code, IRISD_WORK_MESSAGE_ERROR_DAMAGED);
+        data[i] = before;
+      }
+}
+
+TEST (another_secret_is_another_cluster)
+{
+  g_autoptr (IrisdClusterSecret) secret = secret_new (key);
+  g_autoptr (IrisdClusterSecret) other = secret_new ("a secret of the cluster for testy");
+  g_auto (IrisWireEncoder) encoder;
+  g_autoptr (GError) error = NULL;
+  IrisdWorkMessage in, out;
+  gsize size;
+
+  iris_wire_encoder_init (&encoder, NULL);
+  fill_item (&in, &encoder);
+  g_autofree guint8 *data = encode (&in, secret, &size);
+  ck_assert (!irisd_work_message_decode (&out, data, size, other, &error));
+  ck_assert_int_eq (error->code, IRISD_WORK_MESSAGE_ERROR_FORGED);
+}
+
+/* It is for a newer irisd, and is not thrown away. */
+TEST (a_later_version_is_told_from_damage)
+{
+  g_autoptr (IrisdClusterSecret) secret = secret_new (key);
+  g_autoptr (GError) error = NULL;
+  IrisdWorkMessage out;
+  const guint8 later[] = { 'I', 'R', 'S', 'C', IRISD_WORK_MESSAGE_VERSION + 1, 0 };
+
+  ck_assert (!irisd_work_message_decode (&out, later, sizeof later, secret, &error));
+  ck_assert_int_eq (error->code, IRISD_WORK_MESSAGE_ERROR_NEWER);
+}
+
+TEST (a_short_secret_is_refused)
+{
+  g_autoptr (GError) error = NULL;
+
+  ck_assert_ptr_null (irisd_cluster_secret_new ("short", 5, &error));
+  ck_assert_ptr_nonnull (strstr (error->message, "at least 16"));
+}
+
+TEST (an_item_has_one_text)
+{
+  guint8 item[IRIS_WIRE_ID_SIZE], back[IRIS_WIRE_ID_SIZE];
+  char text[IRISD_ITEM_TEXT_SIZE];
+
+  for (guint i = 0; i < IRIS_WIRE_ID_SIZE; i++)
+    item[i] = (guint8) (i * 31 + 5);
+  irisd_item_to_text (item, text);
+  ck_assert_uint_eq (strlen (text), 32);
+  ck_assert (irisd_item_from_text (text, 32, back));
+  ck_assert_mem_eq (item, back, sizeof item);
+  ck_assert (!irisd_item_from_text (text, 31, back));
+  text[3] = 'g';
+  ck_assert (!irisd_item_from_text (text, 32, back));
+  text[3] = 'A';
+  ck_assert (!irisd_item_from_text (text, 32, back));
+}
+
+TEST_MAIN ("irisd-work-message", NULL, NULL)
