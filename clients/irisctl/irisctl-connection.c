@@ -186,6 +186,8 @@ ctl_connect (Ctl *ctl)
   g_unix_signal_add (SIGTERM, on_signal, ctl->cancellable);
   ctl->client = iris_client_new (ctl->where);
   g_signal_connect (ctl->client, "notify::busy-reason", G_CALLBACK (on_busy_changed), ctl);
+  if (ctl->asks_node)
+    iris_client_set_asked_node (ctl->client, ctl->node);
   g_object_set (ctl->client, "asks-only", ctl->asks_only, NULL);
   if (ctl->wait_s > 0)
     g_object_set (ctl->client, "wait-for-daemon", TRUE, "connect-timeout",
@@ -258,6 +260,8 @@ ctl_hint (const Ctl *ctl, IrisRequest *request)
 {
   ctl_set_trace (ctl, request);
   ctl_set_hint (request, ctl->place, ctl->near, ctl->strict);
+  iris_request_set_node (request, ctl->node);
+  iris_request_set_any_node (request, ctl->any_node);
   ctl_footprint_apply (&ctl->footprint, request);
 }
 

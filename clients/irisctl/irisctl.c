@@ -27,6 +27,7 @@ ctl_clear (Ctl *ctl)
 {
   g_free (ctl->where);
   g_free (ctl->place);
+  g_free (ctl->node);
   g_free (ctl->near);
   g_free (ctl->traceparent);
   ctl_footprint_clear (&ctl->footprint);

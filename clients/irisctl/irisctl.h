@@ -62,6 +62,8 @@ typedef struct
   char *place;       /* --place */
   char *near;        /* --near: the number of an item, or a path */
   char *traceparent; /* --traceparent */
+  char *node;        /* --node */
+  gboolean any_node;
   gboolean strict;
   int wait_s; /* --wait */
   gboolean json;
@@ -74,6 +76,7 @@ typedef struct
 
   IrisClient *client;
   GCancellable *cancellable; /* cancelled by the first SIGINT or SIGTERM */
+  gboolean asks_node;        /* the command is about @node, if that is given */
   gboolean asks_only;        /* the command submits nothing, and soon ends */
   guint busy_timer;          /* runs while irisd refuses, until that is told */
   gint64 told_busy_us;       /* when it was told last */
@@ -90,7 +93,9 @@ typedef enum
   CTL_OPERAND_PLACE,
   CTL_OPERAND_SERVICE,
   CTL_OPERAND_QUEUE,
-  CTL_OPERAND_FILE, /* a service, then files */
+  CTL_OPERAND_NODE,    /* what is done to a node, then the node */
+  CTL_OPERAND_CLUSTER, /* what is done to the cluster */
+  CTL_OPERAND_FILE,    /* a service, then files */
   CTL_OPERAND_DIRECTORY,
   CTL_OPERAND_COMMAND,
 } CtlOperand;
@@ -112,6 +117,7 @@ typedef struct
   gboolean takes_hints;    /* --place to --keep-apart */
   gboolean takes_schedule; /* --delay to --wait-for-service */
   gboolean takes_filter;   /* --state to --until */
+  gboolean takes_node;     /* --node: it may ask another one */
   gboolean takes_command;  /* --directory to --grace */
   const GOptionEntry *entries;
   int (*run) (Ctl *ctl, int argc, char **argv);
@@ -121,7 +127,8 @@ extern const CtlCommand ctl_places, ctl_services, ctl_workers, ctl_status, ctl_s
     ctl_run, ctl_cancel, ctl_submit_command, ctl_wait_command, ctl_follow_command, ctl_result,
     ctl_list, ctl_show, ctl_watch, ctl_top, ctl_kick, ctl_bury, ctl_pause_command,
     ctl_resume_command, ctl_drain, ctl_set_workers, ctl_reload, ctl_backup, ctl_trace, ctl_key,
-    ctl_every, ctl_cron, ctl_schedules, ctl_queue, ctl_queues, ctl_edit, ctl_again;
+    ctl_every, ctl_cron, ctl_schedules, ctl_queue, ctl_queues, ctl_nodes, ctl_node, ctl_cluster,
+    ctl_edit, ctl_again;
 
 /* Prints "irisctl: ..." on standard error and returns @status. */
 int ctl_fail (int status, const char *format, ...) G_GNUC_PRINTF (2, 3);

@@ -15,7 +15,7 @@ from pathlib import Path
 PROGRAM = re.compile(r'^```c\n(.*?)^```$', re.DOTALL | re.MULTILINE)
 OUTPUT = re.compile(r'\n\nIt prints\n\n((?:    .*\n)+)')
 # Pages without a program in C.
-NO_PROGRAM = {'at-a-shell', 'items', 'languages', 'other-machines', 'plugins', 'service', 'watching', 'workers'}
+NO_PROGRAM = {'at-a-shell', 'cluster', 'items', 'languages', 'other-machines', 'plugins', 'service', 'watching', 'workers'}
 ROOT = Path(__file__).resolve().parents[2]
 WARNINGS = ['-Wall', '-Wextra', '-Wno-unused-parameter', '-Werror']
 

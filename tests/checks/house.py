@@ -22,7 +22,9 @@ LAYERS = [
 ]
 # The same for daemon/, whose calls circles.py checks. What lies in daemon/ itself may include all.
 DAEMON_LAYERS = [
-    'base', 'config', 'net', 'store',
+    'base', 'config',
+    'cluster/engine', 'cluster/policy', 'cluster/members', 'cluster/bridge', 'cluster',
+    'net', 'store',
     'exec/attempts', 'exec', 'exec/command', 'exec/worker', 'exec/schedule',
     'items', 'gateway',
 ]

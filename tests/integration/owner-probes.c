@@ -633,6 +633,49 @@ probe_queues (Scene *scene)
 }
 
 static char
+probe_nodes (Scene *scene)
+{
+  return take_plain (scene->caller, IRIS_WIRE_NODES, IRIS_WIRE_NODES_REPLY);
+}
+
+/* This irisd is in no cluster, which an operator is told. */
+static char
+take_no_cluster (Scene *scene, IrisWireType type)
+{
+  IrisWireMessage request;
+  client_init_message (scene->caller, &request, type);
+  if (type == IRIS_WIRE_NODE)
+    {
+      iris_wire_message_set_string (&request, IRIS_WIRE_KEY_NODE, "n2", -1);
+      iris_wire_message_set_boolean (&request, IRIS_WIRE_KEY_DRAINED, TRUE);
+    }
+  client_send (scene->caller, &request);
+  const IrisWireMessage *reply = client_receive (scene->caller);
+  if (reply->code == IRIS_WIRE_ERROR_NO_CLUSTER)
+    return REACHED;
+  assert_error (reply, IRIS_WIRE_ERROR_NOT_PERMITTED);
+  return REFUSED;
+}
+
+static char
+probe_node (Scene *scene)
+{
+  return take_no_cluster (scene, IRIS_WIRE_NODE);
+}
+
+static char
+probe_cluster_check (Scene *scene)
+{
+  return take_no_cluster (scene, IRIS_WIRE_CLUSTER_CHECK);
+}
+
+static char
+probe_cluster_init (Scene *scene)
+{
+  return take_no_cluster (scene, IRIS_WIRE_CLUSTER_INIT);
+}
+
+static char
 probe_set_workers (Scene *scene)
 {
   IrisWireMessage request;
@@ -703,6 +746,19 @@ probe_ready (Scene *scene)
   client_ack (scene->client, 1);
   visitor_free (worker);
   return seen;
+}
+
+/* Only a bridge answers for other nodes. */
+static char
+probe_answer (Scene *scene)
+{
+  IrisWireMessage answer;
+  client_init_message (scene->caller, &answer, IRIS_WIRE_ANSWER);
+  iris_wire_message_set_uint (&answer, IRIS_WIRE_KEY_TYPE, IRIS_WIRE_CHANGED);
+  iris_wire_message_set_string (&answer, IRIS_WIRE_KEY_HEADER, "\x80", 1);
+  client_send (scene->caller, &answer);
+  assert_error (client_receive (scene->caller), IRIS_WIRE_ERROR_NOT_PERMITTED);
+  return REFUSED;
 }
 
 /* The caller sends a message about a lease of the owner's worker process. */
@@ -792,6 +848,11 @@ const OwnerRow owner_rows[] = {
   { IRIS_WIRE_SCHEDULE, "SCHEDULE", probe_schedule, "AAH R" },
   { IRIS_WIRE_SCHEDULES, "SCHEDULES", probe_schedules, "AAH R" },
   { IRIS_WIRE_BACKUP, "BACKUP", probe_backup, "RAR R" },
+  { IRIS_WIRE_NODES, "NODES", probe_nodes, "AAA A" },
+  { IRIS_WIRE_NODE, "NODE", probe_node, "RAR R" },
+  { IRIS_WIRE_CLUSTER_CHECK, "CLUSTER_CHECK", probe_cluster_check, "RAR R" },
+  { IRIS_WIRE_CLUSTER_INIT, "CLUSTER_INIT", probe_cluster_init, "RAR R" },
+  { IRIS_WIRE_ANSWER, "ANSWER", probe_answer, "RRR R" },
   { IRIS_WIRE_KICK, "KICK", probe_kick, "AAH R" },
   { IRIS_WIRE_BURY, "BURY", probe_bury, "AAH R" },
   { IRIS_WIRE_SUSPEND, "SUSPEND", probe_suspend, "AAH R" },

@@ -188,6 +188,37 @@ TEST (places_are_drained_and_get_other_numbers_of_workers)
   ck_assert_str_eq (out, "changed 0 places\n");
 }
 
+/* This irisd is configured for no cluster. */
+TEST (without_a_cluster_there_are_no_nodes)
+{
+  irisctl ("nodes");
+  assert_status (0);
+  ck_assert_str_eq (out, "");
+  ck_assert_ptr_nonnull (strstr (err, "is in no cluster"));
+  irisctl ("nodes", "--json");
+  assert_status (0);
+  g_autoptr (JsonNode) answer = json ();
+  JsonObject *nodes = json_node_get_object (answer);
+  ck_assert_int_eq (json_object_get_int_member (nodes, "state"), 0);
+  ck_assert_uint_eq (json_array_get_length (json_object_get_array_member (nodes, "nodes")), 0);
+  static const char *const changes[][2] = { { "node", "drain" }, { "node", "remove" } };
+  for (guint i = 0; i < G_N_ELEMENTS (changes); i++)
+    {
+      irisctl (changes[i][0], changes[i][1], "n2");
+      ck_assert_int_ne (status, 0);
+      ck_assert_ptr_nonnull (strstr (err, "this irisd is in no cluster"));
+    }
+  irisctl ("cluster", "init");
+  ck_assert_int_ne (status, 0);
+  ck_assert_ptr_nonnull (strstr (err, "[cluster] url"));
+  irisctl ("cluster", "make");
+  assert_status (2);
+  irisctl ("node", "halt", "n2");
+  assert_status (2);
+  irisctl ("status");
+  ck_assert_ptr_null (strstr (out, "cluster"));
+}
+
 TEST (a_reload_says_what_changed_or_where_the_mistake_is)
 {
   g_autofree char *path = g_strdup_printf ("%s.conf", irisd->dir);

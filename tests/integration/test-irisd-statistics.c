@@ -448,6 +448,8 @@ START_TEST (sections_that_were_not_asked_for_are_empty)
       ck_assert_uint_eq (one->n_limits > 0, section == IRIS_WIRE_SECTION_LIMITS);
       ck_assert_uint_eq (one->n_journal, section == IRIS_WIRE_SECTION_JOURNAL);
       ck_assert_uint_eq (one->n_processes, 0);
+      /* This irisd is in no cluster. */
+      ck_assert_uint_eq (one->n_cluster, 0);
     }
 }
 END_TEST

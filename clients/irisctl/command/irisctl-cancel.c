@@ -279,5 +279,6 @@ const CtlCommand ctl_cancel = {
   .takes = "numbers of items",
   .asks_only = TRUE,
   .entries = cancel_entries,
+  .takes_node = TRUE,
   .run = run_cancel,
 };

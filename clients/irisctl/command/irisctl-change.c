@@ -156,6 +156,7 @@ const CtlCommand ctl_kick = {
   .takes = "the numbers of items",
   .asks_only = TRUE,
   .entries = kick_entries,
+  .takes_node = TRUE,
   .run = run_kick,
 };
 
@@ -183,6 +184,7 @@ const CtlCommand ctl_bury = {
   .takes = "the numbers of items",
   .asks_only = TRUE,
   .entries = bury_entries,
+  .takes_node = TRUE,
   .run = run_bury,
 };
 
@@ -222,6 +224,7 @@ const CtlCommand ctl_pause_command = {
   .takes = "the numbers of items",
   .asks_only = TRUE,
   .entries = pause_entries,
+  .takes_node = TRUE,
   .run = run_pause,
 };
 
@@ -252,6 +255,7 @@ const CtlCommand ctl_resume_command = {
   .most = CTL_ANY,
   .takes = "the numbers of items",
   .asks_only = TRUE,
+  .takes_node = TRUE,
   .run = run_resume,
 };
 

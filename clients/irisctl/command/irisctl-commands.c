@@ -33,6 +33,9 @@ static const CtlCommand *const commands[] = {
   &ctl_schedules,
   &ctl_queue,
   &ctl_queues,
+  &ctl_nodes,
+  &ctl_node,
+  &ctl_cluster,
   &ctl_edit,
   &ctl_again,
   &ctl_drain,
@@ -93,8 +96,12 @@ ctl_command_context (const CtlCommand *command, Ctl *ctl, GArray *entries)
                                                 command->arguments, command->summary);
   GOptionContext *context = g_option_context_new (parameter);
   const GOptionEntry hints[] = {
-    { "place", 'p', 0, G_OPTION_ARG_STRING, &ctl->place, "Run at this place: its name or its id",
-      "PLACE" },
+    { "place", 'p', 0, G_OPTION_ARG_STRING, &ctl->place,
+      "Run at this place: its name or its id, or NODE/PLACE", "PLACE" },
+    { "node", 0, 0, G_OPTION_ARG_STRING, &ctl->node, "Run at this node of irisd's cluster",
+      "NODE" },
+    { "any-node", 0, 0, G_OPTION_ARG_NONE, &ctl->any_node, "Run at any node of irisd's cluster",
+      NULL },
     /* Of map it is refused with a word about --hints near. */
     { "near", 0, command == &ctl_map ? G_OPTION_FLAG_HIDDEN : 0, G_OPTION_ARG_FILENAME, &ctl->near,
       "Run where this item ran (its number), or where this path was last worked on", "ITEM|PATH" },
@@ -102,6 +109,10 @@ ctl_command_context (const CtlCommand *command, Ctl *ctl, GArray *entries)
       "Run at that place only: no other place may steal the item", NULL },
     { "traceparent", 0, 0, G_OPTION_ARG_STRING, &ctl->traceparent,
       "The trace that the item belongs to (default: $TRACEPARENT)", "PARENT" },
+    { NULL },
+  };
+  const GOptionEntry nodes[] = {
+    { "node", 0, 0, G_OPTION_ARG_STRING, &ctl->node, "Ask this node of irisd's cluster", "NODE" },
     { NULL },
   };
   g_autofree GOptionEntry *footprint = ctl_footprint_entries (&ctl->footprint);
@@ -118,6 +129,8 @@ ctl_command_context (const CtlCommand *command, Ctl *ctl, GArray *entries)
     }
   if (command->takes_schedule)
     add_entries (context, entries, schedule);
+  if (command->takes_node)
+    add_entries (context, entries, nodes);
   if (command->takes_filter)
     add_entries (context, entries, filter);
   if (command->takes_command)
@@ -150,8 +163,12 @@ check_hints (const Ctl *ctl, const CtlCommand *command)
   if (ctl->near != NULL && command == &ctl_map)
     return ctl_fail (CTL_USAGE, "map: --near is for single items: use --hints near, which keeps "
                                 "each file where it was last worked on");
-  if (ctl->strict && ctl->place == NULL && ctl->near == NULL && command != &ctl_map)
-    return ctl_fail (CTL_USAGE, "%s: --strict needs --place or --near", command->name);
+  if (ctl->any_node && (ctl->node != NULL || ctl->place != NULL || ctl->strict))
+    return ctl_fail (CTL_USAGE, "%s: --any-node excludes --node, --place and --strict",
+                     command->name);
+  if (ctl->strict && ctl->place == NULL && ctl->near == NULL && ctl->node == NULL
+      && command != &ctl_map)
+    return ctl_fail (CTL_USAGE, "%s: --strict needs --place, --near or --node", command->name);
   if (ctl->traceparent != NULL && !is_traceparent (ctl->traceparent))
     return ctl_fail (CTL_USAGE,
                      "%s: --traceparent: “%s” is none: give version, trace, span and flags, as in "
@@ -227,6 +244,7 @@ ctl_command_run (const CtlCommand *command, Ctl *ctl, int argc, char **argv)
       || check_arguments (command, argc - 1) != CTL_OK)
     return CTL_USAGE;
   ctl->asks_only = command->asks_only;
+  ctl->asks_node = command->takes_node;
 
   return command->run (ctl, argc, argv);
 }

@@ -235,6 +235,15 @@ offer_options (const Typed *self)
 }
 
 static void
+offer_words (const Typed *self, const char *words)
+{
+  g_auto (GStrv) list = g_strsplit (words, " ", -1);
+
+  for (char **word = list; *word != NULL; word++)
+    offer (self, "", *word, NULL);
+}
+
+static void
 offer_operands (const Typed *self)
 {
   switch (self->command->operand)
@@ -254,6 +263,16 @@ offer_operands (const Typed *self)
     case CTL_OPERAND_PLACE:
       if (self->n_operands == 0)
         ask (self, "", "places", 1);
+      break;
+    case CTL_OPERAND_NODE:
+      if (self->n_operands == 0)
+        offer_words (self, "drain resume remove");
+      else if (self->n_operands == 1)
+        ask (self, "", "nodes", 0);
+      break;
+    case CTL_OPERAND_CLUSTER:
+      if (self->n_operands == 0)
+        offer_words (self, "init check");
       break;
     case CTL_OPERAND_QUEUE:
       if (self->n_operands == 0)

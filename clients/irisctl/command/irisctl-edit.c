@@ -265,6 +265,7 @@ const CtlCommand ctl_edit = {
   .options_end = 2,
   .asks_only = TRUE,
   .entries = edit_entries,
+  .takes_node = TRUE,
   .run = run_edit,
 };
 
@@ -338,5 +339,6 @@ const CtlCommand ctl_again = {
   .most = CTL_ANY,
   .takes = "the numbers of items",
   .entries = again_entries,
+  .takes_node = TRUE,
   .run = run_again,
 };

@@ -52,6 +52,8 @@ show_text (const Ctl *ctl, const IrisClientItem *item)
     g_print ("key       %s\n", item->key);
   if (*item->traceparent != '\0')
     g_print ("trace     %s\n", item->traceparent);
+  if (*item->node != '\0')
+    g_print ("node      %s\n", item->node);
   g_print ("place     %s\nattempts  %u\n", place, item->attempts);
   if (item->crashes > 0)
     g_print ("crashes   %u\n", item->crashes);
@@ -103,6 +105,7 @@ const CtlCommand ctl_show = {
   .most = 1,
   .takes = "the number of one item",
   .asks_only = TRUE,
+  .takes_node = TRUE,
   .run = run_show,
 };
 
@@ -291,5 +294,6 @@ const CtlCommand ctl_list = {
   .takes_filter = TRUE,
   .entries = list_entries,
   .asks_only = TRUE,
+  .takes_node = TRUE,
   .run = run_list,
 };

@@ -177,7 +177,11 @@ on_result (GObject *source, GAsyncResult *async, gpointer data)
   if (result != NULL)
     {
       file->text = iris_result_dup_text (result);
-      ctl_tally_ran (&self->tally, result->home, result->place, result->bytes, result->run_ns);
+      if (result->node != NULL)
+        ctl_tally_ran_away (&self->tally, result->node, result->place, result->bytes,
+                            result->run_ns);
+      else
+        ctl_tally_ran (&self->tally, result->home, result->place, result->bytes, result->run_ns);
     }
   else
     map_note_failure (self, file, error);
@@ -211,12 +215,24 @@ map_count_ahead (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
+/* irisd, and not its client, knows the place. */
+static gboolean
+map_is_for_others (const Map *self)
+{
+  const char *place = self->ctl->place;
+
+  return self->ctl->node != NULL || self->ctl->any_node
+         || (place != NULL && strchr (place, '/') != NULL);
+}
+
 /* The place for a file, or -1. */
 static int
 map_choose_place (const Map *self, const char *path)
 {
   g_autofree char *directory = NULL;
 
+  if (map_is_for_others (self))
+    return -1;
   if (self->only_place >= 0)
     return self->only_place;
   switch (self->hints)
@@ -242,13 +258,20 @@ map_submit (Map *self, char *path)
   file->path = path;
   file->request = iris_request_new (self->service);
   iris_request_set_path (file->request, absolute);
-  if (place >= 0)
+  if (map_is_for_others (self))
+    {
+      iris_request_set_place_name (file->request, self->ctl->place);
+      iris_request_set_node (file->request, self->ctl->node);
+      iris_request_set_any_node (file->request, self->ctl->any_node);
+    }
+  else if (place >= 0)
     iris_request_set_place (file->request, place);
   else if (self->hints == HINTS_NEAR && self->only_place < 0)
     iris_request_set_near_path (file->request, absolute);
   ctl_footprint_apply (&self->ctl->footprint, file->request);
   ctl_schedule_apply (&self->ctl->schedule, file->request);
-  iris_request_set_strict (file->request, self->ctl->strict && place >= 0);
+  iris_request_set_strict (file->request,
+                           self->ctl->strict && (place >= 0 || map_is_for_others (self)));
   ctl_set_trace (self->ctl, file->request);
   ctl_tally_hint (&self->tally, place);
   self->n_found++;
@@ -388,6 +411,9 @@ map_check_places (Map *self)
 {
   const char *place = self->ctl->place;
 
+  self->only_place = -1;
+  if (map_is_for_others (self))
+    return CTL_OK;
   self->only_place = place != NULL ? ctl_find_place (self->ctl, place) : -1;
   if (place != NULL && self->only_place < 0)
     return CTL_USAGE;

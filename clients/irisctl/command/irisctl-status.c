@@ -232,6 +232,39 @@ journal_json (JsonBuilder *builder, const IrisWireStatistics *all)
   ctl_json_int (builder, "journal_free_bytes", (gint64) journal->free_bytes);
 }
 
+static const char *const cluster_states[] = {
+  [IRIS_WIRE_CLUSTER_NONE] = "none",       [IRIS_WIRE_CLUSTER_JOINING] = "joining",
+  [IRIS_WIRE_CLUSTER_JOINED] = "joined",   [IRIS_WIRE_CLUSTER_ALONE] = "alone",
+  [IRIS_WIRE_CLUSTER_REFUSED] = "refused",
+};
+
+static const char *
+name_cluster_state (guint32 state)
+{
+  return state < G_N_ELEMENTS (cluster_states) ? cluster_states[state] : "unknown";
+}
+
+static void
+cluster_json (JsonBuilder *builder, const IrisWireClusterStatistics *cluster)
+{
+  json_builder_set_member_name (builder, "cluster");
+  json_builder_begin_object (builder);
+  ctl_json_string (builder, "node", cluster->node);
+  ctl_json_string (builder, "state", name_cluster_state (cluster->state));
+  ctl_json_int (builder, "since_ms", (gint64) cluster->since_ms);
+  ctl_json_string (builder, "reason", cluster->reason);
+  ctl_json_string (builder, "promise", cluster->promise);
+  ctl_json_bool (builder, "takes_durable", cluster->takes_durable);
+  ctl_json_bool (builder, "draining", cluster->draining);
+  ctl_json_int (builder, "nodes_here", cluster->nodes_here);
+  ctl_json_int (builder, "nodes_draining", cluster->nodes_draining);
+  ctl_json_int (builder, "nodes_gone", cluster->nodes_gone);
+  ctl_json_int (builder, "reports", (gint64) cluster->reports);
+  ctl_json_int (builder, "reports_failed", (gint64) cluster->reports_failed);
+  ctl_json_int (builder, "connects", (gint64) cluster->connects);
+  json_builder_end_object (builder);
+}
+
 static void
 daemon_json (JsonBuilder *builder, const IrisWireStatistics *all)
 {
@@ -270,6 +303,8 @@ status_json (const IrisWireStatistics *all)
   daemon_json (builder, all);
   limits_json (builder, all);
   journal_json (builder, all);
+  if (all->n_cluster > 0)
+    cluster_json (builder, &all->cluster[0]);
   ctl_json_distances (builder, distances);
   json_builder_set_member_name (builder, "places");
   json_builder_begin_array (builder);
@@ -325,6 +360,24 @@ print_journal (const IrisWireJournalStatistics *journal)
 }
 
 static void
+print_cluster (const IrisWireClusterStatistics *cluster)
+{
+  g_autoptr (GDateTime) since = g_date_time_new_from_unix_local ((gint64) cluster->since_ms / 1000);
+  g_autofree char *time = since != NULL ? g_date_time_format (since, "%F %T") : NULL;
+
+  g_print ("cluster: node %s, %s since %s%s; %u here, %u draining, %u gone\n", cluster->node,
+           name_cluster_state (cluster->state), time != NULL ? time : "-",
+           cluster->draining ? ", draining" : "", cluster->nodes_here, cluster->nodes_draining,
+           cluster->nodes_gone);
+  if (*cluster->reason != '\0')
+    g_print ("  %s\n", cluster->reason);
+  if (*cluster->promise != '\0')
+    g_print ("  promise: %s\n", cluster->promise);
+  if (*cluster->promise != '\0' && !cluster->takes_durable)
+    g_print ("  durable items stay at their node\n");
+}
+
+static void
 print_daemon (const IrisWireStatistics *all)
 {
   const IrisWireDaemonStatistics *daemon = &all->daemon[0];
@@ -349,6 +402,8 @@ print_daemon (const IrisWireStatistics *all)
   print_refusals (all);
   if (all->n_journal > 0)
     print_journal (&all->journal[0]);
+  if (all->n_cluster > 0)
+    print_cluster (&all->cluster[0]);
   if (*distances != '\0')
     g_print ("stolen: %s\n", distances);
   if (daemon->held_back > 0)
@@ -387,7 +442,8 @@ static int
 run_status (Ctl *ctl, int argc, char **argv)
 {
   const guint sections = IRIS_WIRE_SECTION_PLACES | IRIS_WIRE_SECTION_STEALS
-                         | IRIS_WIRE_SECTION_LIMITS | IRIS_WIRE_SECTION_JOURNAL;
+                         | IRIS_WIRE_SECTION_LIMITS | IRIS_WIRE_SECTION_JOURNAL
+                         | IRIS_WIRE_SECTION_CLUSTER;
   g_autoptr (IrisWireStatistics) all = NULL;
   g_autoptr (GError) error = NULL;
   int code = ctl_connect (ctl);

@@ -290,5 +290,6 @@ const CtlCommand ctl_result = {
   .most = 1,
   .takes = "the number of one item",
   .entries = result_entries,
+  .takes_node = TRUE,
   .run = run_result,
 };

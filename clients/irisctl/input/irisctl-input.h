@@ -43,6 +43,8 @@ typedef struct
   char *service;
   char *place;
   char *near; /* the number of an item, or a path */
+  char *node;
+  gboolean any_node;
   char *traceparent;
   char *tracestate;
   char *path;

@@ -43,6 +43,8 @@ static const Member members[] = {
   MEMBER ("content-type", TEXT, content_type),
   MEMBER ("place", TEXT, place),
   MEMBER ("near", NAME, near),
+  MEMBER ("node", TEXT, node),
+  MEMBER ("any-node", FLAG, any_node),
   MEMBER ("traceparent", TEXT, traceparent),
   MEMBER ("tracestate", TEXT, tracestate),
   MEMBER ("strict", FLAG, strict),
@@ -101,6 +103,8 @@ ctl_item_init (CtlItem *self, const Ctl *ctl)
 {
   *self = (CtlItem){ .place = ctl->place,
                      .near = ctl->near,
+                     .node = ctl->node,
+                     .any_node = ctl->any_node,
                      .strict = ctl->strict,
                      .footprint = ctl->footprint,
                      .schedule = ctl->schedule,
@@ -385,8 +389,10 @@ check (const CtlItem *self, GError **error)
     return ctl_refuse (error, "the item names no service: add “service”");
   if (self->place != NULL && self->near != NULL)
     return ctl_refuse (error, "--place and --near exclude each other");
-  if (self->strict && self->place == NULL && self->near == NULL)
-    return ctl_refuse (error, "--strict needs --place or --near");
+  if (self->any_node && (self->node != NULL || self->place != NULL || self->strict))
+    return ctl_refuse (error, "--any-node excludes --node, --place and --strict");
+  if (self->strict && self->place == NULL && self->near == NULL && self->node == NULL)
+    return ctl_refuse (error, "--strict needs --place, --near or --node");
   if (g_str_equal (self->service, "command") && (self->args == NULL || self->args[0] == NULL))
     return ctl_refuse (error, "the service “command” needs a program: name it in the arguments");
 
@@ -425,6 +431,8 @@ ctl_item_make_request (const CtlItem *self, GError **error)
   if (self->content_type != NULL)
     iris_request_set_content_type (request, self->content_type);
   ctl_set_hint (request, self->place, self->near, self->strict);
+  iris_request_set_node (request, self->node);
+  iris_request_set_any_node (request, self->any_node);
   ctl_footprint_apply (&self->footprint, request);
   ctl_schedule_apply (&self->schedule, request);
   ctl_command_apply (&self->command, request);

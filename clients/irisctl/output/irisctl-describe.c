@@ -123,7 +123,8 @@ ctl_place_name (const Ctl *ctl, int id)
 char *
 ctl_format_place (const Ctl *ctl, const IrisClientItem *item)
 {
-  const char *name = ctl_place_name (ctl, item->place);
+  /* The names of another node's places are not known here. */
+  const char *name = ctl->asks_node && ctl->node != NULL ? "" : ctl_place_name (ctl, item->place);
 
   if (*name != '\0')
     return g_strdup (name);
@@ -175,6 +176,8 @@ ctl_item_json (const Ctl *ctl, JsonBuilder *builder, const IrisClientItem *item)
   ctl_json_int (builder, "bytes", (gint64) item->bytes);
   ctl_json_int (builder, "crashes", item->crashes);
   ctl_json_string (builder, "place", place);
+  if (*item->node != '\0')
+    ctl_json_string (builder, "node", item->node);
   args_json (builder, item);
   ctl_json_string (builder, "traceparent", item->traceparent);
   ctl_json_double (builder, "accepted", item->accepted_ms / 1e3);

@@ -33,6 +33,8 @@ static const struct
   { "hint-name", "place", AS_IT_IS },
   { "near-item", "near", NUMBER },
   { "near-path", "near", AS_IT_IS },
+  { "node", "node", AS_IT_IS },
+  { "any-node", "any-node", AS_IT_IS },
   { "traceparent", "traceparent", AS_IT_IS },
   { "tracestate", "tracestate", AS_IT_IS },
   { "strict", "strict", AS_IT_IS },

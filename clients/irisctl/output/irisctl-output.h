@@ -278,6 +278,8 @@ typedef struct
 {
   CtlTallyRow *rows;
   guint n_rows;
+  CtlTallyRow *away; /* places of other nodes, as they come */
+  guint n_away;
   CtlTallyRow total;
   guint64 failed; /* files without a result */
 } CtlTally;
@@ -288,6 +290,10 @@ void ctl_tally_hint (CtlTally *self, int place);
 
 /* An item that was queued at @home ran at @place. Ids that are no places are left out. */
 void ctl_tally_ran (CtlTally *self, int home, int place, guint64 bytes, guint64 run_ns);
+
+/* It ran at a place of another node. */
+void
+ctl_tally_ran_away (CtlTally *self, const char *node, int place, guint64 bytes, guint64 run_ns);
 
 char *ctl_tally_to_string (const CtlTally *self);
 void ctl_tally_to_json (const CtlTally *self, JsonBuilder *builder);

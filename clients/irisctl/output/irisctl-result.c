@@ -13,7 +13,13 @@ ctl_result_members (Ctl *ctl, JsonBuilder *builder, const IrisResult *result, gb
   if (result->item != 0)
     ctl_json_int (builder, "item", (gint64) result->item);
   ctl_json_string (builder, "home", ctl_place_name (ctl, result->home));
-  ctl_json_string (builder, "place", ctl_place_name (ctl, result->place));
+  if (result->node != NULL)
+    {
+      ctl_json_string (builder, "node", result->node);
+      ctl_json_int (builder, "place", result->place);
+    }
+  else
+    ctl_json_string (builder, "place", ctl_place_name (ctl, result->place));
   ctl_json_int (builder, "worker", result->worker);
   ctl_json_bool (builder, "stolen", result->stolen);
   ctl_json_double (builder, "queued_s", result->queue_ns / 1e9);

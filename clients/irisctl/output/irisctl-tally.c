@@ -16,6 +16,9 @@ ctl_tally_init (CtlTally *self, GPtrArray *places)
 void
 ctl_tally_clear (CtlTally *self)
 {
+  for (guint i = 0; i < self->n_away; i++)
+    g_free ((char *) self->away[i].name);
+  g_clear_pointer (&self->away, g_free);
   g_clear_pointer (&self->rows, g_free);
 }
 
@@ -36,6 +39,33 @@ ctl_tally_hint (CtlTally *self, int place)
   self->total.hinted++;
 }
 
+static void
+count_run (CtlTally *self, CtlTallyRow *row, guint64 bytes, guint64 run_ns)
+{
+  row->executed++;
+  row->bytes += bytes;
+  row->run_ns += run_ns;
+  self->total.executed++;
+  self->total.bytes += bytes;
+  self->total.run_ns += run_ns;
+}
+
+void
+ctl_tally_ran_away (CtlTally *self, const char *node, int place, guint64 bytes, guint64 run_ns)
+{
+  g_autofree char *name = place >= 0 ? g_strdup_printf ("%s/%d", node, place) : g_strdup (node);
+  guint i = 0;
+
+  while (i < self->n_away && !g_str_equal (self->away[i].name, name))
+    i++;
+  if (i == self->n_away)
+    {
+      self->away = g_renew (CtlTallyRow, self->away, ++self->n_away);
+      self->away[i] = (CtlTallyRow){ .name = g_steal_pointer (&name) };
+    }
+  count_run (self, &self->away[i], bytes, run_ns);
+}
+
 void
 ctl_tally_ran (CtlTally *self, int home, int place, guint64 bytes, guint64 run_ns)
 {
@@ -44,12 +74,7 @@ ctl_tally_ran (CtlTally *self, int home, int place, guint64 bytes, guint64 run_n
 
   if (row == NULL)
     return;
-  row->executed++;
-  row->bytes += bytes;
-  row->run_ns += run_ns;
-  self->total.executed++;
-  self->total.bytes += bytes;
-  self->total.run_ns += run_ns;
+  count_run (self, row, bytes, run_ns);
   if (from == NULL || from == row)
     return;
   row->stolen_in++;
@@ -75,6 +100,8 @@ ctl_tally_to_string (const CtlTally *self)
 
   for (guint i = 0; i < self->n_rows; i++)
     add_row (table, &self->rows[i]);
+  for (guint i = 0; i < self->n_away; i++)
+    add_row (table, &self->away[i]);
   ctl_table_add_line (table);
   add_row (table, &self->total);
 
@@ -102,6 +129,8 @@ ctl_tally_to_json (const CtlTally *self, JsonBuilder *builder)
   json_builder_begin_array (builder);
   for (guint i = 0; i < self->n_rows; i++)
     row_to_json (&self->rows[i], builder);
+  for (guint i = 0; i < self->n_away; i++)
+    row_to_json (&self->away[i], builder);
   json_builder_end_array (builder);
   json_builder_set_member_name (builder, "total");
   row_to_json (&self->total, builder);

@@ -80,8 +80,12 @@ write_reasons (WebSample *sample, const GError *error, gpointer user_data)
       reasons = web_state_list_reasons (sample, error != NULL ? error->message : NULL);
   g_autoptr (GString) text = g_string_new (reasons->len == 0 ? "ready\n" : NULL);
 
+  g_autofree char *cluster = error == NULL ? web_state_describe_cluster (sample) : NULL;
+
   for (guint i = 0; i < reasons->len; i++)
     g_string_append_printf (text, "%s\n", (const char *) reasons->pdata[i]);
+  if (cluster != NULL)
+    g_string_append_printf (text, "%s\n", cluster);
   web_reply_text (request->message,
                   reasons->len == 0 ? SOUP_STATUS_OK : SOUP_STATUS_SERVICE_UNAVAILABLE, text->str);
   web_request_finish (request);

@@ -297,6 +297,20 @@ web_state_get_seq (WebState *self)
   return self->seq;
 }
 
+/* A node that is not in its cluster takes items all the same, for itself: it is ready, and says so.
+ */
+char *
+web_state_describe_cluster (const WebSample *sample)
+{
+  if (web_sample_get_daemon (sample) == NULL || sample->statistics->n_cluster == 0)
+    return NULL;
+  const IrisWireClusterStatistics *cluster = &sample->statistics->cluster[0];
+  if (cluster->state == IRIS_WIRE_CLUSTER_JOINED)
+    return NULL;
+  return g_strdup_printf ("node %s is not in its cluster: %s", cluster->node,
+                          *cluster->reason != '\0' ? cluster->reason : "it joins just now");
+}
+
 GPtrArray *
 web_state_list_reasons (const WebSample *sample, const char *why)
 {

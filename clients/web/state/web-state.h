@@ -59,5 +59,7 @@ guint64 web_state_get_seq (WebState *self);
 
 /* Why irisd is not ready, a text each; empty if it is. @why is for a sample of NULL. */
 GPtrArray *web_state_list_reasons (const WebSample *sample, const char *why);
+/* A sentence if irisd is configured for a cluster and not in it; else NULL. */
+char *web_state_describe_cluster (const WebSample *sample);
 
 G_END_DECLS

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Processes of the rig: each writes to a log of its own, and none outlives the test, whatever ends that."""
+import atexit
+import ctypes
+import os
+import pathlib
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+# Until a condition holds: far more than any of it takes, also on a machine with other work.
+PATIENCE_S = 90
+PR_SET_PDEATHSIG = 1
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def wait_until(condition, what, patience=PATIENCE_S):
+    """Polls for what no message announces, and returns what the condition returned."""
+    end = time.monotonic() + patience
+    while True:
+        found = condition()
+        if found:
+            return found
+        if time.monotonic() > end:
+            raise AssertionError(f'{what}: not within {patience} s')
+        pause(0.02)
+
+
+def pause(seconds):
+    """For a poll, and for a fault that must last so long; never in place of a condition."""
+    select.select([], [], [], seconds)
+
+
+def slowness():
+    """How much longer things take here than on a machine without other work; 1 or more."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
+def free_ports(count, host='127.0.0.1'):
+    """Ports that no process has: held together, so that they differ."""
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for one in sockets:
+            one.bind((host, 0))
+        return [one.getsockname()[1] for one in sockets]
+    finally:
+        for one in sockets:
+            one.close()
+
+
+def _die_with_parent():
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+class Process:
+    """A program, and what it printed, also over several starts."""
+
+    def __init__(self, name, log):
+        self.name, self.log, self.child = name, log, None
+        self.stopped = False
+
+    def spawn(self, command, **options):
+        with open(self.log, 'ab') as out:
+            self.child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+                                          preexec_fn=_die_with_parent, **options)
+        self.stopped = False
+
+    def alive(self):
+        return self.child is not None and self.child.poll() is None
+
+    def text(self):
+        return pathlib.Path(self.log).read_text(errors='replace') if os.path.exists(self.log) else ''
+
+    def signal(self, number):
+        if self.alive():
+            self.child.send_signal(number)
+
+    def stop(self):
+        """SIGSTOP: still connected, and silent."""
+        self.signal(signal.SIGSTOP)
+        self.stopped = True
+
+    def go_on(self):
+        self.signal(signal.SIGCONT)
+        self.stopped = False
+
+    def kill(self):
+        """kill -9; returns when it is gone."""
+        self.signal(signal.SIGKILL)
+        if self.child is not None:
+            self.child.wait(PATIENCE_S)
+
+    def terminate(self):
+        """SIGTERM, and its exit status."""
+        if self.stopped:
+            self.go_on()
+        self.signal(signal.SIGTERM)
+        return self.child.wait(PATIENCE_S) if self.child is not None else None
+
+
+class Folder:
+    """A folder with processes in it: both go at the end, after exceptions and signals too."""
+
+    def __init__(self, prefix='iris-cluster-'):
+        self.path = pathlib.Path(tempfile.mkdtemp(prefix=prefix))
+        self.processes, self.at_end = [], []
+        # irisd refuses a folder that others may write to; other accounts pass through to sockets.
+        self.path.chmod(0o711)
+        atexit.register(self.close)
+
+    def process(self, name):
+        process = Process(name, self.path / (name + '.log'))
+        self.processes.append(process)
+        return process
+
+    def close(self):
+        for process in reversed(self.processes):
+            process.kill()
+        self.processes = []
+        for function in reversed(self.at_end):
+            function()
+        self.at_end = []
+        atexit.unregister(self.close)
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def show_logs(self, lines=20):
+        """For a person, when a case failed."""
+        for process in self.processes:
+            for line in process.text().splitlines()[-lines:]:
+                print(f'# {process.name}: {line}', file=sys.stderr)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        if kind is not None and not issubclass(kind, KeyboardInterrupt):
+            self.show_logs()
+        self.close()
+
+
+def end_on_signals():
+    """SIGTERM and SIGHUP end the test as an exception does, so that what it made is taken away."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda got, _: sys.exit(128 + got))

@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Items between three irisd: where they run, how they end, and that each has one end, whatever dies meanwhile.
+
+    test_bridge.py IRISD IRISCTL
+"""
+import asyncio
+import pathlib
+import secrets
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'clients/python'))
+from irisd_client import IrisdError, wire  # noqa: E402
+from irisd_client.connection import Connection  # noqa: E402
+
+from items import Items  # noqa: E402
+from nodes import Nodes  # noqa: E402
+from processes import Folder, end_on_signals, wait_until  # noqa: E402
+from servers import Servers  # noqa: E402
+from tap import demand, expect, run  # noqa: E402
+
+LEASE_MS = 3000
+WORKERS = 2
+
+
+class World:
+    def __init__(self, folder, count=3, **cluster):
+        self.folder, self.servers = folder, Servers(folder)
+        self.nodes = Nodes(folder, sys.argv[1], sys.argv[2], self.servers, count, **{'lease-ms': LEASE_MS, **cluster}).start()
+
+    def submit(self, at, prefix, count, script='', window=16, **header):
+        items = Items(at, prefix, count=count, script=script, window=window, **header)
+        items.start()
+        return items
+
+    def check_ends(self):
+        """Nothing waits any more, and no end was ever replaced."""
+        wait_until(lambda: self.nodes.messages('IRIS') == 0, 'the stream of items is empty')
+        with self.servers.connect() as nats:
+            state = nats.api('STREAM.INFO.IRIS_ENDS')['state']
+        expect(state.get('num_deleted', 0), 0, 'ends that another end has replaced')
+
+
+def call(node, *requests):
+    """The answers to requests on a connection of their own, ERROR as it is."""
+    async def talk():
+        connection = Connection(lambda message: None, lambda error: None, session=secrets.token_hex(wire.SESSION_SIZE // 2).encode())
+        await asyncio.wait_for(connection.open(node.endpoint, 'test'), 10)
+        answers = []
+        for kind, header, body in requests:
+            try:
+                answers.append(await asyncio.wait_for(connection.call(kind, header, body), 60))
+            except IrisdError as error:
+                answers.append(error)
+        connection.close()
+        return answers
+    return asyncio.run(talk())
+
+
+def submit(at, args, **header):
+    """The number of a durable command."""
+    header = {name.replace('_', '-'): value for name, value in header.items()}
+    answer = call(at, ('SUBMIT', {'service': 'command', 'class': 2, 'detach': True, 'args': args, **header}, b''))[0]
+    if isinstance(answer, IrisdError):
+        raise answer
+    return answer.header['item']
+
+
+def fetch(node, item):
+    return call(node, ('FETCH', {'item': item, 'wait-ms': 50000}, b''))[0]
+
+
+def items_run_where_they_are_sent():
+    with Folder() as folder:
+        world = World(folder)
+        first = world.nodes[0]
+        strict = world.submit(first, 'strict', 20, node='n2', strict=True)
+        soft = world.submit(first, 'soft', 20, node='n3')
+        spread = world.submit(first, 'any', 60, any_node=True, script='sleep 0.02; ')
+        told = []
+        for items in (strict, soft, spread):
+            items.join(100)
+            items.check_error()
+            told.append(items.check())
+        expect(set(strict.nodes), {'n2'}, 'where strict items ran')
+        demand(len(spread.nodes) > 1, f'items for any node ran at {dict(spread.nodes)}')
+        world.check_ends()
+        return '; '.join(told)
+
+
+def idle_nodes_take_what_waits_at_another():
+    with Folder() as folder:
+        world = World(folder)
+        items = world.submit(world.nodes[0], 'x', 120, window=120, node='n2', script='sleep 0.1; ')
+        items.wait_for(120).finish()
+        told = items.check()
+        demand(len(items.nodes) > 1, 'all ran where they were hinted')
+        bound = world.submit(world.nodes[0], 'y', 60, window=60, node='n2', strict=True, script='sleep 0.05; ')
+        bound.wait_for(60).finish()
+        expect(set(bound.nodes), {'n2'}, 'where strict items ran')
+        world.check_ends()
+        return told
+
+
+def an_item_that_fails_there_fails_here():
+    with Folder() as folder:
+        world = World(folder, count=2)
+        first = world.nodes[0]
+        answer = fetch(first, submit(first, ['sh', '-c', 'echo out; exit 7'], node='n2', strict=True))
+        expect(answer.header.get('exit-status'), 7)
+        expect(answer.header.get('node'), 'n2')
+        answer = fetch(first, submit(first, ['/no/such/program'], node='n2', strict=True))
+        demand(isinstance(answer, IrisdError), f'{answer}')
+        expect(answer.name, 'no-such-command')
+        world.check_ends()
+
+
+def an_item_is_tried_again_as_often_as_it_may_be():
+    with Folder() as folder:
+        world = World(folder, count=2)
+        first = world.nodes[0]
+        answer = fetch(first, submit(first, ['/no/such/program'], node='n2', retries=2, backoff_ms=50))
+        expect(answer.name, 'no-such-command')
+        world.check_ends()
+        with world.servers.connect() as nats:
+            # The consumer counts what it delivered: the first time, and twice again.
+            expect(nats.api('CONSUMER.INFO.IRIS.n2_soft', {})['delivered']['consumer_seq'], 3, 'deliveries')
+
+
+def a_cancelled_item_does_not_run():
+    with Folder() as folder:
+        world = World(folder, count=2)
+        first, other = world.nodes.all
+        other.kill()
+        ran = folder.path / 'ran'
+        number = submit(first, ['touch', str(ran)], node='n2', strict=True)
+        wait_until(lambda: world.nodes.messages('IRIS') == 1, 'the item is in the stream')
+        call(first, ('CANCEL', {'item': number}, b''))
+        expect(fetch(first, number).name, 'cancelled')
+        wait_until(lambda: world.nodes.messages('IRIS') == 0, 'the item is out of the stream')
+        other.start()
+        later = submit(first, ['true'], node='n2', strict=True)
+        expect(fetch(first, later).header.get('exit-status'), 0)
+        demand(not ran.exists(), 'the cancelled item ran')
+
+
+def a_cancelled_item_stops_where_it_runs():
+    with Folder() as folder:
+        world = World(folder, count=2)
+        first, other = world.nodes.all
+        begun, pid = folder.path / 'begun', None
+        number = submit(first, ['sh', '-c', f'echo $$ >{begun}.new; mv {begun}.new {begun}; exec sleep 1000'], node='n2', strict=True)
+        wait_until(begun.exists, 'the item runs')
+        pid = int(begun.read_text())
+        call(first, ('CANCEL', {'item': number}, b''))
+        expect(fetch(first, number).name, 'cancelled')
+        wait_until(lambda: not pathlib.Path(f'/proc/{pid}').exists(), 'its process is gone')
+        world.check_ends()
+
+
+def an_item_whose_host_dies_runs_elsewhere_and_ends_once():
+    with Folder() as folder:
+        world = World(folder)
+        first = world.nodes[0]
+        items = world.submit(first, 'x', 90, any_node=True, script='sleep 0.1; ')
+        items.wait_for(15)
+        world.nodes[2].kill()
+        items.wait_for(90).finish()
+        told = items.check(twice=WORKERS)
+        world.check_ends()
+        demand(items.nodes['n3'] > 0, 'n3 ran nothing before it died')
+        return told
+
+
+def the_end_waits_for_a_home_that_died():
+    with Folder() as folder:
+        world = World(folder, count=2)
+        first = world.nodes[0]
+        gate, ran = folder.path / 'gate', folder.path / 'ran'
+        number = submit(first, ['sh', '-c', f'echo x >>{ran}; while ! test -e {gate}; do sleep 0.05; done; echo done'],
+                        node='n2', strict=True)
+        wait_until(ran.exists, 'the item runs')
+        first.kill()
+        gate.touch()
+        wait_until(lambda: world.nodes.messages('IRIS') == 0, 'the item has ended')
+        first.start()
+        answer = fetch(first, number)
+        expect(answer.body, b'done\n')
+        expect(ran.read_text(), 'x\n', 'runs')
+        world.check_ends()
+
+
+def a_home_that_is_killed_again_and_again_loses_nothing():
+    with Folder() as folder:
+        world = World(folder, count=2)
+        first = world.nodes[0]
+        items = world.submit(first, 'x', None, node='n2')
+        for number in range(5):
+            items.wait_for(20 * (number + 1))
+            first.restart()
+        items.wait_for(120).finish()
+        # What it ran itself when it was killed runs again.
+        told = items.check(twice=5 * WORKERS)
+        world.check_ends()
+        return told
+
+
+def what_is_not_signed_never_runs():
+    with Folder() as folder:
+        world = World(folder, count=1)
+        letters = (b'not ours', b'IRSC\x01\x01', b'IRSC\x01\x01' + bytes(200))
+        with world.servers.connect() as nats:
+            for number, letter in enumerate(letters):
+                nats.store('iris.w.n1.soft.-.command', letter, msg_id=f'letter-{number}')
+            wait_until(lambda: world.nodes.messages('IRIS_DEAD') == len(letters), 'all are dead letters')
+        wait_until(lambda: world.nodes.messages('IRIS') == 0, 'the stream of items is empty')
+
+
+CASES = (items_run_where_they_are_sent, idle_nodes_take_what_waits_at_another, an_item_that_fails_there_fails_here, an_item_is_tried_again_as_often_as_it_may_be,
+         a_cancelled_item_does_not_run, a_cancelled_item_stops_where_it_runs, an_item_whose_host_dies_runs_elsewhere_and_ends_once,
+         the_end_waits_for_a_home_that_died, a_home_that_is_killed_again_and_again_loses_nothing, what_is_not_signed_never_runs)
+
+if __name__ == '__main__':
+    end_on_signals()
+    sys.exit(run(CASES))

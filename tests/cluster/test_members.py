@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Nodes join, see each other, drain, leave, die and come back, with real nats-servers.
+
+    test_members.py IRISD IRISCTL
+
+IRIS_CLUSTER_LONG adds the cases that wait for the life of an entry to end.
+"""
+import os
+import sys
+import time
+
+from nodes import Nodes
+from processes import Folder, end_on_signals, pause, wait_until
+from servers import Servers
+from tap import Skipped, demand, expect, run
+
+STATES = {1: 'here', 2: 'draining', 3: 'gone', 4: 'removed'}
+OWN_STATES = ['none', 'joining', 'joined', 'alone', 'refused']
+LIFE_S = 15
+IDLE_S = 10
+
+
+def long_case():
+    if not os.environ.get('IRIS_CLUSTER_LONG'):
+        raise Skipped('IRIS_CLUSTER_LONG is not set: it waits for an entry to end')
+
+
+def states(node):
+    return {one['name']: STATES[one['state']] for one in node.json('nodes')['nodes']}
+
+
+def own_state(node):
+    return OWN_STATES[node.json('nodes')['state']]
+
+
+def wait_for_states(node, wanted, **more):
+    wait_until(lambda: wanted.items() <= states(node).items(), f'{node.name} sees {wanted}', **more)
+
+
+def start_all(folder, servers=1, count=3, **cluster):
+    """All nodes joined; each makes its own consumers."""
+    nodes = Nodes(folder, sys.argv[1], sys.argv[2], Servers(folder, count=servers), count=count, replicas=servers, **cluster)
+    for node in nodes:
+        node.start()
+    for node in nodes:
+        nodes.init(node)
+    for node in nodes:
+        wait_for_states(node, {other.name: 'here' for other in nodes})
+    return nodes
+
+
+def nodes_join_and_see_each_other():
+    with Folder() as folder:
+        nodes = start_all(folder, labels='rack=r1,zone=north')
+        one = next(node for node in nodes[0].json('nodes')['nodes'] if node['name'] == 'n2')
+        expect(one['labels'], ['rack=r1', 'zone=north'])
+        expect([place['workers'] for place in one['places']], [1, 1])
+        demand('echo' in one['services'], one)
+        demand(one['endpoints'] == [nodes[1].endpoint], one)
+        demand(all(len(line.rstrip()) <= 80 for line in nodes[0].irisctl('nodes').splitlines()), 'at most 80 columns')
+        expect(nodes[0].json('cluster', 'check')['fault'], [])
+        status = nodes[0].json('status')['cluster']
+        expect((status['node'], status['state'], status['nodes_here']), ('n1', 'joined', 3))
+        demand('joined' in nodes[0].irisctl('status'), 'status')
+
+
+def an_idle_node_costs_little():
+    with Folder() as folder:
+        nodes = start_all(folder)
+        ticks = os.sysconf('SC_CLK_TCK')
+
+        def used(node):
+            fields = open(f'/proc/{node.process.child.pid}/stat').read().rpartition(') ')[2].split()
+            return (int(fields[11]) + int(fields[12])) / ticks
+        pause(2)
+        before, begin = [used(node) for node in nodes], time.monotonic()
+        pause(IDLE_S)
+        seconds = time.monotonic() - begin
+        return 'cpu of each node: ' + ', '.join(f'{100 * (used(node) - was) / seconds:.2f} %' for node, was in zip(nodes, before))
+
+
+def a_second_node_of_a_name_is_refused_by_name():
+    with Folder() as folder:
+        nodes = start_all(folder, count=1)
+        (folder.path / 'second').mkdir()
+        second = nodes.make(1, node='n1')
+        second.start()
+        wait_until(lambda: own_state(second) == 'refused', 'the second is refused')
+        reason = second.json('nodes')['reason']
+        demand(' n1, at ' + nodes[0].endpoint in reason and '[cluster] node' in reason, reason)
+        demand(reason in second.process.text(), 'it is logged')
+        expect(own_state(nodes[0]), 'joined')
+        # It goes on with local work.
+        second.irisctl('run', 'echo', 'x')
+
+
+def a_drained_node_says_so_and_stays_so():
+    with Folder() as folder:
+        nodes = start_all(folder, count=2)
+        nodes[0].irisctl('node', 'drain', 'n2')
+        demand('already' in nodes[0].irisctl('node', 'drain', 'n2'), 'the asked node knows at once')
+        for node in nodes:
+            wait_for_states(node, {'n2': 'draining', 'n1': 'here'})
+        demand('already' in nodes[1].irisctl('node', 'drain', 'n2'), 'the second time')
+        nodes[1].process.terminate()
+        wait_for_states(nodes[0], {'n2': 'gone'}, patience=LIFE_S)
+        nodes[1].start()
+        wait_for_states(nodes[0], {'n2': 'draining'})
+        nodes[1].irisctl('node', 'resume', 'n2')
+        for node in nodes:
+            wait_for_states(node, {'n2': 'here', 'n1': 'here'})
+
+
+def a_node_that_is_gone_is_removed_and_may_come_back():
+    with Folder() as folder:
+        nodes = start_all(folder, count=2)
+        words = nodes[0].irisctl('node', 'remove', 'n2', status=None)
+        demand('it is here' in words, words)
+        words = nodes[0].irisctl('node', 'drain', 'n9', status=None)
+        demand('no node “n9”' in words, words)
+        nodes[1].process.terminate()
+        # In order, so at once.
+        wait_for_states(nodes[0], {'n2': 'gone'}, patience=LIFE_S)
+        nodes[0].irisctl('node', 'remove', 'n2')
+        wait_for_states(nodes[0], {'n2': 'removed'})
+        # Also an irisd that was not there before knows it.
+        nodes[0].process.terminate()
+        nodes[0].start()
+        wait_for_states(nodes[0], {'n2': 'removed', 'n1': 'here'})
+        nodes[1].start()
+        for node in nodes:
+            wait_for_states(node, {'n2': 'here', 'n1': 'here'})
+
+
+def without_servers_a_node_works_alone_and_joins_later():
+    with Folder() as folder:
+        servers = Servers(folder, count=1, start=False)
+        nodes = Nodes(folder, sys.argv[1], sys.argv[2], servers, count=1, replicas=1)
+        node = nodes[0].start()
+        wait_until(lambda: 'cannot join' in node.json('nodes')['reason'], 'it says why')
+        expect(own_state(node), 'joining')
+        expect(node.irisctl('run', 'echo', 'local'), 'local\n')
+        words = node.irisctl('cluster', 'init', status=None)
+        demand('no connection' in words, words)
+        servers.start()
+        wait_until(lambda: 'irisctl cluster init' in node.json('nodes')['reason'], 'it says what is missing')
+        node.irisctl('cluster', 'init')
+        wait_until(lambda: own_state(node) == 'joined', 'it joins')
+        servers[0].process.kill()
+        wait_until(lambda: own_state(node) == 'alone', 'it is alone')
+        expect(states(node), {'n1': 'here'})
+        demand('alone' in node.irisctl('status'), 'status says so')
+        expect(node.irisctl('run', 'echo', 'local'), 'local\n')
+        servers.restart(servers[0])
+        wait_until(lambda: own_state(node) == 'joined', 'it joins again')
+
+
+def wrong_credentials_are_refused_and_named():
+    with Folder() as folder:
+        servers = Servers(folder, count=1, more='authorization { user: me, password: right }', login='me:right')
+        nodes = Nodes(folder, sys.argv[1], sys.argv[2], servers, count=1, replicas=1)
+        nodes[0].cluster['url'] = servers[0].url('me:wrong-word')
+        nodes[0].write_config()
+        node = nodes[0].start()
+        wait_until(lambda: own_state(node) == 'refused', 'it is refused')
+        reason = node.json('nodes')['reason']
+        demand('uthoriz' in reason and '[cluster] url' in reason, reason)
+        everything = node.process.text() + node.irisctl('nodes', '--json') + node.irisctl('status')
+        demand('wrong-word' not in everything, 'no message has the password')
+        expect(node.irisctl('run', 'echo', 'local'), 'local\n')
+
+
+def a_killed_leader_expires_no_node():
+    with Folder() as folder:
+        nodes = start_all(folder, servers=3)
+        nodes.servers.leader('KV_iris_nodes').process.kill()
+        end = time.monotonic() + LIFE_S + 5
+        seen = set()
+        while time.monotonic() < end:
+            for node in nodes:
+                seen |= set(states(node).values())
+            pause(0.3)
+        expect(seen, {'here'})
+        for node in nodes:
+            wait_until(lambda: own_state(node) == 'joined', f'{node.name} is joined again')
+
+
+def a_killed_node_is_gone_after_its_life():
+    long_case()
+    with Folder() as folder:
+        nodes = start_all(folder, count=2)
+        nodes[1].kill()
+        begin = time.monotonic()
+        wait_for_states(nodes[0], {'n2': 'gone'})
+        seconds = time.monotonic() - begin
+        demand(seconds > LIFE_S - 4, f'only {seconds:.1f} s')
+        # The second start waits for nothing: the entry of the first has ended.
+        nodes[1].start()
+        wait_for_states(nodes[0], {'n2': 'here'})
+        return f'gone after {seconds:.1f} s'
+
+
+def a_killed_node_comes_back_when_its_old_entry_has_ended():
+    long_case()
+    with Folder() as folder:
+        nodes = start_all(folder, count=2)
+        nodes[1].restart()
+        begin = time.monotonic()
+        wait_until(lambda: own_state(nodes[1]) != 'joined', 'it waits')
+        expect(own_state(nodes[1]), 'joining')
+        demand('last run' in nodes[1].json('nodes')['reason'], nodes[1].json('nodes')['reason'])
+        wait_until(lambda: own_state(nodes[1]) == 'joined', 'it joins')
+        return f'joined after {time.monotonic() - begin:.1f} s'
+
+
+if __name__ == '__main__':
+    end_on_signals()
+    sys.exit(run([
+        nodes_join_and_see_each_other,
+        a_second_node_of_a_name_is_refused_by_name,
+        a_drained_node_says_so_and_stays_so,
+        a_node_that_is_gone_is_removed_and_may_come_back,
+        without_servers_a_node_works_alone_and_joins_later,
+        wrong_credentials_are_refused_and_named,
+        a_killed_leader_expires_no_node,
+        an_idle_node_costs_little,
+        a_killed_node_is_gone_after_its_life,
+        a_killed_node_comes_back_when_its_old_entry_has_ended,
+    ]))
