@@ -3,8 +3,9 @@
  * Schedulers without work use no processor: all their workers sleep, and nothing wakes them, once
  * the memory of the work that was has gone back to the system.
  *
- * This is the one test that looks at a clock, and it is the processor's: it waits for ten seconds
- * on a pipe without a writer, and then asks how much time the whole process has used.
+ * This is the one test that looks at a clock, and it is the processor's: it waits for ten seconds,
+ * at most twice, on a pipe without a writer, and then asks how much time the whole process has
+ * used.
  */
 #include "core-test-util.h"
 
@@ -124,8 +125,7 @@ TEST (idle_schedulers_use_no_processor)
 {
   struct pollfd quiet = { .events = POLLIN };
   int pipe_fds[2];
-  gint64 before, used;
-  guint64 switches;
+  guint64 switches = 0;
 
   ck_assert_int_eq (pipe (pipe_fds), 0);
   quiet.fd = pipe_fds[0];
@@ -146,12 +146,18 @@ TEST (idle_schedulers_use_no_processor)
   while (look_at_workers ().n_awake > 0)
     sched_yield ();
 
-  switches = look_at_workers ().n_switches;
-  before = processor_ns ();
-  ck_assert_int_eq (poll (&quiet, 1, WINDOW_MS), 0);
-  used = processor_ns () - before;
+  /* A worker that sleeps with a time limit, for memory that another thread has used or given back
+   * meanwhile, wakes once for nothing: then the next window counts. */
+  for (int windows = 2; windows > 0; windows--)
+    {
+      gint64 before = processor_ns ();
 
-  ck_assert_int_lt (used, MAX_NS);
+      switches = look_at_workers ().n_switches;
+      ck_assert_int_eq (poll (&quiet, 1, WINDOW_MS), 0);
+      ck_assert_int_lt (processor_ns () - before, MAX_NS);
+      if (look_at_workers ().n_switches == switches)
+        break;
+    }
   ck_assert_uint_eq (look_at_workers ().n_switches, switches);
   for (int i = 0; i < core_test_n_kinds; i++)
     {
