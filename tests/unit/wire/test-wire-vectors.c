@@ -94,7 +94,9 @@ same_json (JsonNode *json, const msgpack_object *value)
     case MSGPACK_OBJECT_STR:
       return json_node_get_value_type (json) == G_TYPE_STRING
              && strlen (json_node_get_string (json)) == value->via.str.size
-             && strncmp (json_node_get_string (json), value->via.str.ptr, value->via.str.size) == 0;
+             && (value->via.str.size == 0
+                 || strncmp (json_node_get_string (json), value->via.str.ptr, value->via.str.size)
+                        == 0);
     case MSGPACK_OBJECT_ARRAY:
       if (!JSON_NODE_HOLDS_ARRAY (json)
           || json_array_get_length (json_node_get_array (json)) != value->via.array.size)
