@@ -577,7 +577,7 @@ TEST (a_hook_runs_when_an_item_has_ended)
 
 TEST (a_hook_that_fails_or_does_not_end_is_logged_and_ended)
 {
-  Irisd *other = irisd_start ("[limits]\nhook-ms = 20\n", ONE_WORKER, NULL);
+  Irisd *other = irisd_start ("[limits]\nhook-ms = 3000\n", ONE_WORKER, NULL);
   g_autoptr (Client) own = g_steal_pointer (&client);
   client = client_hello (other->front);
   command ("true");
