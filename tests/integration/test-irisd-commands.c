@@ -202,6 +202,19 @@ TEST (options_are_for_commands)
     }
 }
 
+/* Runs a shell that ignores SIGTERM and says so by a file, with that limit of time. Returns whether
+ * it came so far. */
+static gboolean
+ignore_sigterm_until_killed (guint64 limit_ms)
+{
+  g_autofree char *ignores = g_build_filename (scratch, "ignores", NULL);
+  command ("sh", "-c", "trap '' TERM; echo > \"$0\"; while :; do sleep 1000; done", ignores);
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_TIME_LIMIT_MS, limit_ms);
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_GRACE_MS, 50);
+  assert_error (run (), IRIS_WIRE_ERROR_TIME_LIMIT);
+  return g_unlink (ignores) == 0;
+}
+
 TEST (a_command_ends_when_its_time_is_over)
 {
   command ("sleep", "1000");
@@ -209,10 +222,9 @@ TEST (a_command_ends_when_its_time_is_over)
   assert_error (run (), IRIS_WIRE_ERROR_TIME_LIMIT);
   ck_assert_int_eq (client->message.signal, SIGTERM);
 
-  command ("sh", "-c", "trap '' TERM; while :; do sleep 1000; done");
-  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_TIME_LIMIT_MS, 50);
-  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_GRACE_MS, 50);
-  assert_error (run (), IRIS_WIRE_ERROR_TIME_LIMIT);
+  /* A busy machine may end the shell before its first line; it then gets twice the time. */
+  for (guint64 limit_ms = 50; !ignore_sigterm_until_killed (limit_ms); limit_ms *= 2)
+    ck_assert_uint_lt (limit_ms, GIVE_UP_MS / 4);
   ck_assert_int_eq (client->message.signal, SIGKILL);
 
   command ("echo", "in time");
@@ -575,30 +587,38 @@ TEST (a_hook_runs_when_an_item_has_ended)
   assert_error (client_receive (client), IRIS_WIRE_ERROR_BAD_ARGUMENT);
 }
 
-TEST (a_hook_that_fails_or_does_not_end_is_logged_and_ended)
+/* Runs such a hook after another irisd's command. Returns the log of that irisd, which waits for
+ * the hook when it ends. */
+static char *
+log_of_hook (const char *config, const char *const *hook)
 {
-  Irisd *other = irisd_start ("[limits]\nhook-ms = 3000\n", ONE_WORKER, NULL);
+  Irisd *other = irisd_start (config, ONE_WORKER, NULL);
   g_autoptr (Client) own = g_steal_pointer (&client);
   client = client_hello (other->front);
   command ("true");
-  set_hook ((const char *const[]){ "sleep", "1000", NULL });
-  run ();
-  command ("true");
-  set_hook ((const char *const[]){ "sh", "-c", "exit 7", NULL });
-  run ();
-  command ("true");
-  set_hook ((const char *const[]){ "/no/such/program", NULL });
+  set_hook (hook);
   run ();
   g_clear_pointer (&client, client_free);
   client = g_steal_pointer (&own);
-  /* The end of irisd waits for them. */
   irisd_signal (other, SIGTERM);
   ck_assert_int_eq (irisd_wait (other), 0);
-  g_autofree char *log = irisd_read_log (other);
-  ck_assert_ptr_nonnull (strstr (log, "longer than the limit hook-ms"));
-  ck_assert_ptr_nonnull (strstr (log, "ended with status 7"));
-  ck_assert_ptr_nonnull (strstr (log, "cannot be run: No such file"));
+  char *log = irisd_read_log (other);
   irisd_free (other);
+  return log;
+}
+
+/* Only the one that does not end has a limit that it can exceed. */
+TEST (a_hook_that_fails_or_does_not_end_is_logged_and_ended)
+{
+  g_autofree char *endless = log_of_hook ("[limits]\nhook-ms = 20\n",
+                                          (const char *const[]){ "sleep", "1000", NULL });
+  ck_assert_ptr_nonnull (strstr (endless, "longer than the limit hook-ms"));
+  const char *const limit = "[limits]\nhook-ms = 600000\ndrain-grace-ms = 600000\n";
+  g_autofree char *failing = log_of_hook (limit,
+                                          (const char *const[]){ "sh", "-c", "exit 7", NULL });
+  ck_assert_ptr_nonnull (strstr (failing, "ended with status 7"));
+  g_autofree char *missing = log_of_hook (limit, (const char *const[]){ "/no/such/program", NULL });
+  ck_assert_ptr_nonnull (strstr (missing, "cannot be run: No such file"));
 }
 
 /* More than run at once, so that some are not begun. */
