@@ -13,7 +13,7 @@ static Client *client;
 static void
 set_up (void)
 {
-  irisd = irisd_start ("[limits]\nkill-grace-ms = 20\n", ONE_WORKER, NULL);
+  irisd = irisd_start ("[limits]\nkill-grace-ms = 600000\n", ONE_WORKER, NULL);
   client = client_hello (irisd->front);
 }
 
@@ -87,10 +87,18 @@ TEST (a_running_command_that_is_cancelled_gets_sigterm)
 TEST (a_command_that_ignores_sigterm_is_killed)
 {
   g_autofree char *gate = gate_new (irisd, "gate");
-  guint64 id = run_command ("sh", "-c", "trap '' TERM; echo > \"$0\"; while :; do sleep 1000; done",
-                            gate);
+  IrisWireMessage item;
+  client_init_message (client, &item, IRIS_WIRE_SUBMIT);
+  iris_wire_message_set_string (&item, IRIS_WIRE_KEY_SERVICE, "command", -1);
+  iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_QUIET, TRUE);
+  iris_wire_message_set_args (
+      &item, (const char *const[]){ "sh", "-c",
+                                    "trap '' TERM; echo > \"$0\"; while :; do sleep 1000; done",
+                                    gate, NULL });
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_GRACE_MS, 20);
+  client_send (client, &item);
   close (gate_wait (gate));
-  client_cancel (client, id);
+  client_cancel (client, client->next_id);
   client_receive_type (client, IRIS_WIRE_CANCELLING);
   const IrisWireMessage *completion = client_receive_completion (client);
   assert_error (completion, IRIS_WIRE_ERROR_CANCELLED);
