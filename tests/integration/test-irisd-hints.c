@@ -450,7 +450,7 @@ END_TEST
 
 START_TEST (irisd_ends_although_items_wait_for_room)
 {
-  start_with ("[limits]\nkill-grace-ms = 20\nstop-grace-ms = 100\n"
+  start_with ("[limits]\nkill-grace-ms = 20\nstop-grace-ms = 60000\n"
               "[service command]\nconcurrency = 1\n");
   client_submit_command (client, NULL, (const char *const[]){ "sleep", "1000", NULL });
   client_submit_command (client, NULL, (const char *const[]){ "true", NULL });

@@ -14,7 +14,8 @@ static Client *client;
 static void
 set_up (void)
 {
-  irisd = irisd_start ("[limits]\nkill-grace-ms = 20\nwindow-us = 0\n", ONE_WORKER, NULL);
+  irisd = irisd_start ("[limits]\nkill-grace-ms = 600000\nstop-grace-ms = 60000\nwindow-us = 0\n",
+                       ONE_WORKER, NULL);
   client = client_hello (irisd->front);
 }
 
@@ -474,21 +475,29 @@ TEST (busy_names_the_limit_of_client_or_service_and_when_to_come_back)
   client_receive_completion (other);
   client_receive_completion (other);
 
-  client_submit (other, "sha256", "x", 1, IRIS_PLACE_ANY, FALSE);
-  client_submit (other, "sha256", "x", 1, IRIS_PLACE_ANY, FALSE);
-  /* The first one may end before the second one is refused. */
-  guint n_busy = 0;
-  for (guint i = 0; i < 2; i++)
+  /* One a second, so two in a row, unless a busy machine takes a second from one to the next. */
+  guint n_busy = 0, n_sent = 0;
+  while (n_busy == 0)
     {
-      const IrisWireMessage *answer = client_receive (other);
-      if (answer->type != IRIS_WIRE_BUSY)
-        continue;
-      n_busy++;
-      ck_assert (answer->limit.len == strlen ("service-rate")
-                 && memcmp (answer->limit.data, "service-rate", answer->limit.len) == 0);
-      ck_assert_uint_le (answer->retry_after_ms, 1001);
+      ck_assert_uint_lt (n_sent, GIVE_UP_MS / 1000);
+      for (guint i = 0; i < 2; i++, n_sent++)
+        client_submit (other, "sha256", "x", 1, IRIS_PLACE_ANY, FALSE);
+      /* The first one may end before the second one is refused. */
+      for (guint i = 0; i < 2; i++)
+        {
+          const IrisWireMessage *answer = client_receive (other);
+          if (answer->type != IRIS_WIRE_BUSY)
+            {
+              client_ack (other, 1);
+              continue;
+            }
+          n_busy++;
+          ck_assert (answer->limit.len == strlen ("service-rate")
+                     && memcmp (answer->limit.data, "service-rate", answer->limit.len) == 0);
+          ck_assert_uint_le (answer->retry_after_ms, 1001);
+        }
     }
-  ck_assert_uint_eq (n_busy, 1);
+  ck_assert_uint_lt (n_busy, n_sent);
   client_free (one);
   client_free (other);
   irisd_finish (limited);
