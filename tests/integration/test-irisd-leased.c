@@ -7,8 +7,8 @@
 #include <signal.h>
 
 #define LONG_LEASE  "[limits]\nlease-ms = 600000\n"
-#define SHORT_LEASE "[limits]\nlease-ms = 300\n"
-#define TWO_LEASES  "[limits]\nlease-ms = 300\nlease-attempts = 2\n"
+#define SHORT_LEASE "[limits]\nlease-ms = 300\nlease-attempts = 1000\n"
+#define TWO_LEASES  "[limits]\nlease-attempts = 2\nlease-ms = "
 /* The first item of a start has a job, the others are spilled. */
 #define SPILLED "[limits]\nlease-ms = 600000\nmemory-items = 1\nread-ahead-ms = 0\n"
 
@@ -70,13 +70,20 @@ typedef struct
 } Lease;
 
 static Lease
-take_lease (Client *worker, const char *payload, guint attempt)
+take_any_lease (Client *worker, const char *payload)
 {
   Lease lease;
   const IrisWireMessage *message = client_receive_type (worker, IRIS_WIRE_LEASE);
   ck_assert (message_body_is (message, payload));
-  ck_assert_uint_eq (message->attempt, attempt);
   memcpy (lease.id, message->request_id, sizeof lease.id);
+  return lease;
+}
+
+static Lease
+take_lease (Client *worker, const char *payload, guint attempt)
+{
+  Lease lease = take_any_lease (worker, payload);
+  ck_assert_uint_eq (worker->message.attempt, attempt);
   return lease;
 }
 
@@ -223,7 +230,9 @@ TEST (a_lease_that_has_ended_is_leased_anew_and_its_end_is_refused)
   guint64 number = lease_and_crash (SHORT_LEASE, "leased", &lease);
   start (LONG_LEASE);
   Client *other = enroll (1);
-  Lease second = take_lease (other, "leased", 2);
+  /* On a busy machine the lease may have ended, and others after it, before irisd was killed. */
+  Lease second = take_any_lease (other, "leased");
+  ck_assert_uint_ge (other->message.attempt, 2);
   Client *old = enroll (1);
   say (old, IRIS_WIRE_DONE, &lease, "late");
   assert_refused (old, &lease);
@@ -251,13 +260,13 @@ TEST (a_lease_lasts_no_longer_than_leases_do)
 TEST (leases_are_counted_over_crashes_and_the_item_is_buried)
 {
   Lease lease;
-  guint64 number = lease_and_crash (TWO_LEASES, "leased", &lease);
-  start (TWO_LEASES);
+  guint64 number = lease_and_crash (TWO_LEASES "600000\n", "leased", &lease);
+  start (TWO_LEASES "300\n");
   Client *other = enroll (1);
   take_lease (other, "leased", 2);
   crash ();
   client_free (other);
-  start (TWO_LEASES);
+  start (TWO_LEASES "300\n");
   while (persistent_get_state (client, number, GIVE_UP_MS) != IRIS_WIRE_STATE_BURIED)
     ;
   assert_error (persistent_fetch (client, number, 0), IRIS_WIRE_ERROR_BURIED);
