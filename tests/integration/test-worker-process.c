@@ -382,19 +382,34 @@ TEST (what_cannot_be_done_fails_and_may_be_tried_again)
   finish ();
 }
 
-TEST (a_lease_is_renewed_until_it_is_answered)
+/* Holds an item for two leases. Returns whether it was not stopped meanwhile. */
+static gboolean
+keeps_its_lease (guint lease_ms)
 {
-  start ("[limits]\nlease-ms=600\nlease-attempts=1\n", 1);
+  g_autofree char *config = g_strdup_printf ("[limits]\nlease-ms=%u\nlease-attempts=1\n", lease_ms);
+  start (config, 1);
   g_autoptr (Client) client = client_hello (irisd->front);
   client_submit (client, "keep", "", 0, IRIS_PLACE_ANY, FALSE);
   wait_until (holds_one);
-  gint64 until = g_get_monotonic_time () + 1300 * 1000; /* two leases */
+  gint64 until = g_get_monotonic_time () + 2 * (gint64) lease_ms * 1000 + 100000;
   while (g_get_monotonic_time () < until)
     g_main_context_iteration (NULL, TRUE);
-  ck_assert_uint_eq (n_stopped, 0);
+  gboolean kept = n_stopped == 0;
   iris_lease_done (held.head->data, NULL, NULL);
-  assert_result (client_receive_completion (client));
+  if (client_receive_completion (client)->type != IRIS_WIRE_RESULT)
+    {
+      assert_error (&client->message, IRIS_WIRE_ERROR_WORKER_LOST);
+      kept = FALSE;
+    }
   finish ();
+  return kept;
+}
+
+/* A busy machine may be late with a renewal; then the lease is twice as long. */
+TEST (a_lease_is_renewed_until_it_is_answered)
+{
+  for (guint lease_ms = 600; !keeps_its_lease (lease_ms); lease_ms *= 2)
+    ck_assert_uint_lt (lease_ms, GIVE_UP_MS / 10);
 }
 
 TEST (a_lease_that_is_not_renewed_is_stopped)
@@ -406,7 +421,9 @@ TEST (a_lease_that_is_not_renewed_is_stopped)
   wait_until (was_stopped);
   assert_error (client_receive_completion (client), IRIS_WIRE_ERROR_WORKER_LOST);
   iris_lease_done (held.head->data, NULL, NULL); /* dropped */
-  assert_result (ask (client, "shout", "x"));
+  /* It is served as before. An answer may come late: the lease is that short. */
+  while (ask (client, "shout", "x")->type != IRIS_WIRE_RESULT)
+    assert_error (&client->message, IRIS_WIRE_ERROR_WORKER_LOST);
   finish ();
 }
 
@@ -532,7 +549,7 @@ TEST (an_irisd_that_stays_away_stops_what_it_leased_when_its_time_is_over)
   irisd_signal (irisd, SIGKILL);
   ck_assert_int_eq (irisd_wait (irisd), -SIGKILL);
   wait_until (was_stopped);
-  ck_assert (!iris_worker_process_is_serving (worker));
+  wait_until (is_away); /* on a busy machine the lease may have ended before */
   while (held.length > 0)
     g_object_unref (g_queue_pop_head (&held));
   g_cancellable_cancel (stop);
