@@ -24,6 +24,17 @@ def wait_until(condition, what):
         select.select([], [], [], 0.02)
 
 
+def in_time(ask_it):
+    """What it returns. A busy machine may take longer than irisd-web's limit for a request; then it is called again."""
+    end = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            return ask_it()
+        except (OSError, http.client.HTTPException):
+            if time.monotonic() > end:
+                raise
+
+
 class Process:
     """A program with the lines that it prints."""
 
