@@ -29,7 +29,7 @@ QUICK = ('--limit', 'otlp-interval-ms=20', '--limit', 'otlp-pause-ms=20')
 class Collector:
     """Takes what it is sent, and answers as the test wants: each of `answers` once, then 200."""
 
-    def __init__(self, port=0, context=None, silent=False):
+    def __init__(self, held=None, context=None, silent=False):
         self.requests = []
         self.answers = collections.deque()
         self.release = threading.Event()
@@ -62,11 +62,16 @@ class Collector:
             def handle_error(self, *_):
                 pass
 
-        self.server = Server(('127.0.0.1', port), Handler)
+        if held is None:
+            held = hold_port()
+        port = held.getsockname()[1]
+        self.server = Server(held.getsockname(), Handler, bind_and_activate=False)
+        self.server.socket.close()
+        self.server.socket = held
+        self.server.server_activate()
         if context is not None:
             self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
-        self.port = self.server.server_address[1]
-        self.url = f'{"http" if context is None else "https"}://127.0.0.1:{self.port}'
+        self.url = f'{"http" if context is None else "https"}://127.0.0.1:{port}'
         self.thread = threading.Thread(target=self.server.serve_forever, kwargs={'poll_interval': 0.02})
         self.thread.start()
 
@@ -99,10 +104,11 @@ def counts(web):
     return tuple(found[f'irisd_web_otlp_{name}'] for name in ('sent_spans_total', 'dropped_spans_total', 'queued_spans'))
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(('127.0.0.1', 0))
-        return probe.getsockname()[1]
+def hold_port():
+    """A port that no other program gets, and that refuses connections until a collector listens at it."""
+    held = socket.socket()
+    held.bind(('127.0.0.1', 0))
+    return held
 
 
 class Export(unittest.TestCase):
@@ -182,13 +188,13 @@ class Export(unittest.TestCase):
         web.wait_for('takes spans again')
 
     def test_a_dead_collector_costs_irisd_nothing_and_is_found_again(self):
-        port = free_port()
-        web = self.start(f'http://127.0.0.1:{port}', '--limit', 'otlp-spans=3')
+        held = hold_port()
+        web = self.start(f'http://127.0.0.1:{held.getsockname()[1]}', '--limit', 'otlp-spans=3')
         self.echo(7)
         web.wait_for('does not take spans: ')
         wait_until(lambda: counts(web) == (0, 0, 3), 'a full queue')
         self.assertEqual(get(web, '/readyz').text, 'ready\n')
-        collector = self.collect(port=port)
+        collector = self.collect(held=held)
         spans = collector.wait_for(7)
         self.assertEqual(len({span['spanId'] for span in spans}), 7)
         wait_until(lambda: counts(web) == (7, 0, 0), 'the counters')
@@ -216,8 +222,8 @@ class Export(unittest.TestCase):
         self.assertEqual(len({span['spanId'] for span in collector.wait_for(5)}), 5)
 
     def test_what_irisd_overwrote_is_counted(self):
-        port = free_port()
-        web = self.start(f'http://127.0.0.1:{port}', '--limit', 'otlp-spans=512')
+        held = hold_port()
+        web = self.start(f'http://127.0.0.1:{held.getsockname()[1]}', '--limit', 'otlp-spans=512')
         self.echo()
         wait_until(lambda: counts(web)[2] == 1, 'a span that waits')
         # irisd keeps 4,096 beside the 512 of the queue. The client takes the trace from the environment.
@@ -226,7 +232,7 @@ class Export(unittest.TestCase):
         subprocess.run([PROGRAMS[1], 'submit', '--lines', '-', 'echo'], env=env, check=True, stdout=subprocess.DEVNULL,
                        input='x\n' * many, encoding='utf-8')
         wait_until(lambda: counts(web)[2] == 512, 'a full queue')
-        collector = self.collect(port=port)
+        collector = self.collect(held=held)
         wait_until(lambda: sum(counts(web)[:2]) == many + 1, 'all to be sent or counted')
         sent, dropped, _ = counts(web)
         self.assertGreaterEqual(dropped, many + 1 - 512 - 4096)
