@@ -125,7 +125,8 @@ TEST (idle_schedulers_use_no_processor)
 {
   struct pollfd quiet = { .events = POLLIN };
   int pipe_fds[2];
-  guint64 switches = 0;
+  guint64 switches = 0, switched = 1;
+  gint64 used = MAX_NS;
 
   ck_assert_int_eq (pipe (pipe_fds), 0);
   quiet.fd = pipe_fds[0];
@@ -147,18 +148,18 @@ TEST (idle_schedulers_use_no_processor)
     sched_yield ();
 
   /* A worker that sleeps with a time limit, for memory that another thread has used or given back
-   * meanwhile, wakes once for nothing: then the next window counts. */
-  for (int windows = 2; windows > 0; windows--)
+   * meanwhile, wakes once for nothing, on a busy machine perhaps late: then the next window
+   * counts. A worker that does not rest is awake in all of them. */
+  for (int windows = 5; windows > 0 && (switched > 0 || used >= MAX_NS); windows--)
     {
-      gint64 before = processor_ns ();
-
+      used = processor_ns ();
       switches = look_at_workers ().n_switches;
       ck_assert_int_eq (poll (&quiet, 1, WINDOW_MS), 0);
-      ck_assert_int_lt (processor_ns () - before, MAX_NS);
-      if (look_at_workers ().n_switches == switches)
-        break;
+      used = processor_ns () - used;
+      switched = look_at_workers ().n_switches - switches;
     }
-  ck_assert_uint_eq (look_at_workers ().n_switches, switches);
+  ck_assert_uint_eq (switched, 0);
+  ck_assert_int_lt (used, MAX_NS);
   for (int i = 0; i < core_test_n_kinds; i++)
     {
       ck_assert_msg (all_workers_sleep (schedulers[i]), "%s: a worker is awake",
