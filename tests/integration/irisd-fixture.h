@@ -3,7 +3,7 @@
  * A private irisd for one test, and a client that encodes and decodes the protocol itself.
  *
  * Nothing sleeps: irisd writes to a pipe when it is ready, and clients wait for answers. A receive
- * gives up after a minute, so that a hang becomes a failure with a name.
+ * gives up after two minutes, so that a hang becomes a failure with a name.
  */
 #pragma once
 
@@ -31,7 +31,7 @@
 #define TIMES(n) (SANITIZED ? (n) / 20 : (n))
 
 /* After this a wait counts as a hang. */
-#define GIVE_UP_MS (60 * 1000)
+#define GIVE_UP_MS (120 * 1000)
 
 /* Two places of one worker each, on any machine. */
 #define TWO_PLACES "--topology=package:2 core:1 pu:1", "--places=package"

@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 
-GIVE_UP_S = 60
+GIVE_UP_S = 120
 SYSTEMD = "/lib/systemd/systemd"
 UNITS = pathlib.PurePath("/run/systemd/system")
 # Units need these; the machine's own would set up the machine.

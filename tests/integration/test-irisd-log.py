@@ -13,7 +13,7 @@ import tempfile
 import unittest
 
 IRISD, IRISCTL = sys.argv[1:3]
-GIVE_UP_S = 60
+GIVE_UP_S = 120
 
 
 class Log(unittest.TestCase):

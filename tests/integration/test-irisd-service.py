@@ -327,7 +327,7 @@ def a_client_starts_it_and_its_items_stay(folder):
 
 
 def a_stuck_gateway_is_restarted(folder):
-    with systemd(folder, watchdog_s=2) as manager:
+    with systemd(folder, watchdog_s=8) as manager:
         manager.run("systemctl", "start", "irisd.service")
         before = int(manager.show("irisd.service", "MainPID"))
         with stopped(manager.find(before)) as thread:

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 
-PATIENCE = 60  # seconds; only against hanging
+PATIENCE = 240  # seconds; only against hanging
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 
 

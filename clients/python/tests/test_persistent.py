@@ -28,12 +28,13 @@ def until_read(gate):
 class PersistentTest(Case):
     async def test_a_persistent_item_survives_irisd_and_waits_for_a_worker(self):
         with tempfile.TemporaryDirectory() as journal:
-            irisd = self.irisd("--journal=" + journal, lease_ms=100)
+            irisd = self.irisd("--journal=" + journal, lease_ms=100, lease_attempts=1000)
             raw = await self.raw(irisd)
             header = {"service": "a", "class": 2, "key": b"once", "detach": True, "args": ["x"]}
             accepted = (await raw.connection.call("SUBMIT", header, b"body")).header
             lease = await raw.receive("LEASE")
             irisd.stop(signal.SIGKILL)
+            irisd.limit(lease_attempts=1000)  # the next lease is long enough for any machine
             irisd.start()
             again = await self.raw(irisd)
             lease = await again.receive("LEASE")
