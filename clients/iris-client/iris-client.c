@@ -20,7 +20,8 @@
 
 #include <string.h>
 
-#define DEFAULT_CONNECT_TIMEOUT_MS 5000
+/* A system that starts irisd for its first client accepts the connection long before irisd does. */
+#define DEFAULT_CONNECT_TIMEOUT_MS 30000
 #define DEFAULT_PING_INTERVAL_MS   1000
 #define DEFAULT_PING_TIMEOUT_MS    10000
 #define DEFAULT_BUSY_TIMEOUT_MS    60000
