@@ -265,23 +265,32 @@ START_TEST (a_key_has_a_rate_over_all_its_connections)
   start ("");
   g_autoptr (Client) one = come_in (&anna);
   g_autoptr (Client) two = come_in (&anna);
-  guint busy = 0, done = 0;
-  for (guint i = 0; i < 20; i++)
+  Client *both[] = { one, two };
+  guint busy = 0, done = 0, n_sent = 0;
+  /* More than five in a second, as soon as the machine is not too busy for that. */
+  while (busy == 0)
     {
-      Client *client = i % 2 == 0 ? one : two;
-      client_submit (client, "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
-      const IrisWireMessage *reply = client_receive (client);
-      g_autofree char *limit = iris_wire_string_dup (&reply->limit);
-      done += reply->type == IRIS_WIRE_RESULT;
-      if (reply->type != IRIS_WIRE_BUSY)
-        continue;
-      busy++;
-      ck_assert_str_eq (limit, "key-rate");
-      ck_assert_uint_gt (reply->retry_after_ms, 0);
+      ck_assert_uint_lt (n_sent, 20 * GIVE_UP_MS / 4000);
+      for (guint i = 0; i < 20; i++, n_sent++)
+        client_submit (both[i % 2], "echo", "x", 1, IRIS_PLACE_ANY, FALSE);
+      for (guint i = 0; i < 20; i++)
+        {
+          const IrisWireMessage *reply = client_receive (both[i % 2]);
+          g_autofree char *limit = iris_wire_string_dup (&reply->limit);
+          if (reply->type == IRIS_WIRE_RESULT)
+            {
+              done++;
+              client_ack (both[i % 2], 1);
+            }
+          if (reply->type != IRIS_WIRE_BUSY)
+            continue;
+          busy++;
+          ck_assert_str_eq (limit, "key-rate");
+          ck_assert_uint_gt (reply->retry_after_ms, 0);
+        }
     }
   ck_assert_uint_ge (done, 5);
-  ck_assert_uint_eq (done + busy, 20);
-  ck_assert_uint_gt (busy, 0);
+  ck_assert_uint_eq (done + busy, n_sent);
   irisd_finish (irisd);
 }
 END_TEST
