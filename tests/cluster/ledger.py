@@ -95,7 +95,7 @@ class Publisher(threading.Thread):
     def finish(self, patience):
         """Takes no new messages, and returns when the last one is acknowledged."""
         self.enough.set()
-        self.join(patience)
+        self.join(patience * slowness())
         if self.error:
             raise self.error
         if self.is_alive():
@@ -124,7 +124,7 @@ class Ledger:
 
     def drain(self, servers, stream, consumer, patience=60):
         """Takes and acknowledges everything of a consumer until it has nothing left."""
-        end, empty, info = time.monotonic() + patience, 0, None
+        end, empty, info = time.monotonic() + patience * slowness(), 0, None
         while empty < 2:
             if time.monotonic() > end:
                 raise AssertionError(f'{consumer}: not empty within {patience:g} s: {info}')

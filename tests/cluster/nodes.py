@@ -5,18 +5,28 @@ import os
 import secrets
 import select
 import subprocess
+import sys
 
 from nats import ApiError, NatsError
-from processes import PATIENCE_S, wait_until
+from processes import PATIENCE_S, slowness, wait_until
 
 # Of the states of a node in NODES_REPLY.
 HERE = 1
+# In the network of a node: what its irisd-web answers, whatever the status.
+READYZ = """
+import sys, urllib.error, urllib.request
+try:
+    answer = urllib.request.urlopen(f'http://127.0.0.1:{sys.argv[1]}/readyz', timeout=30)
+except urllib.error.HTTPError as error:
+    answer = error
+sys.stdout.write(answer.read().decode())
+"""
 
 
 class Node:
     """One irisd. It may be killed and started again on what it had."""
 
-    def __init__(self, nodes, name, network=None, url=None, monitor=None, env=None, **cluster):
+    def __init__(self, nodes, name, network=None, url=None, monitor=None, env=None, options=(), **cluster):
         self.nodes, self.name = nodes, name
         folder = nodes.folder
         self.dir, self.journal = folder.path / name / 'run', folder.path / name / 'journal'
@@ -24,11 +34,11 @@ class Node:
         self.dir.chmod(0o700)
         self.config = folder.path / name / 'irisd.conf'
         self.inside = network.command if network else []
-        self.env = dict(os.environ, LC_ALL='C.UTF-8', XDG_CONFIG_HOME=str(folder.path / name), **(env or {}))
+        self.env = dict(os.environ, LC_ALL='C.UTF-8', XDG_CONFIG_HOME=str(folder.path / name), RIG_NODE=name, **(env or {}))
         # Whether the servers sync can only be read from a monitoring port.
         self.cluster = {'url': url or nodes.servers.urls(), 'node': name, 'secret-file': nodes.secret,
                         'monitor': f'http://{monitor.host}:{monitor.http_port}', **nodes.cluster, **cluster} if monitor else {}
-        self.limits = dict(nodes.limits)
+        self.limits, self.options = dict(nodes.limits), list(options)
         self.process = folder.process(name)
         self.write_config()
 
@@ -42,7 +52,7 @@ class Node:
         """Starts it without waiting; returns what tells that it is ready."""
         read, write = os.pipe()
         self.process.spawn([*self.inside, self.nodes.irisd, '--config', str(self.config), '--dir', str(self.dir),
-                            '--journal', str(self.journal), '--no-bind', *self.nodes.options, '--ready-fd', str(write)],
+                            '--journal', str(self.journal), '--no-bind', *self.nodes.options, *self.options, '--ready-fd', str(write)],
                            pass_fds=[write], env=self.env)
         os.close(write)
         return read
@@ -50,7 +60,7 @@ class Node:
     def start(self):
         read = self.spawn()
         try:
-            if not select.select([read], [], [], PATIENCE_S)[0] or not os.read(read, 4096):
+            if not select.select([read], [], [], PATIENCE_S * slowness())[0] or not os.read(read, 4096):
                 raise AssertionError(f'{self.name} did not start:\n{self.process.text()[-3000:]}')
         finally:
             os.close(read)
@@ -70,7 +80,7 @@ class Node:
     def irisctl(self, *arguments, status=0, timeout=PATIENCE_S):
         """What irisctl prints; its exit status must be that one, or any if it is None."""
         done = subprocess.run([self.nodes.irisctl, '--dir', str(self.dir), *map(str, arguments)], env=self.env,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=timeout)
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=timeout * slowness())
         if status is not None and done.returncode != status:
             raise AssertionError(f'{self.name}: irisctl {" ".join(map(str, arguments))}: status {done.returncode}\n'
                                  f'{done.stdout}{done.stderr}\nirisd says:\n{self.process.text()[-2000:]}')
@@ -78,6 +88,15 @@ class Node:
 
     def json(self, *arguments, **more):
         return json.loads(self.irisctl(*arguments, '--json', **more))
+
+
+    def readyz(self):
+        """What irisd-web says, which irisd starts with the option --http 127.0.0.1:0."""
+        lines = wait_until(lambda: [line for line in self.process.text().splitlines() if 'listening at' in line],
+                           f'irisd-web of {self.name} serves')
+        port = lines[-1].rstrip('/').rsplit(':', 1)[1]
+        return subprocess.run([*self.inside, sys.executable, '-c', READYZ, port], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              text=True, check=True, timeout=PATIENCE_S * slowness()).stdout
 
 
 class Nodes:
@@ -98,6 +117,11 @@ class Nodes:
         server = self.servers[number if network else 0] if self.servers else None
         url = server.url(self.servers.login, self.servers.scheme) if network else None
         return Node(self, f'n{number + 1}', network, **{'url': url, 'monitor': server, **more})
+
+    def add(self, network=None, **more):
+        """One more; in a network it has no server beside it, and uses all."""
+        self.all.append(self.make(len(self.all), network, **{'url': self.servers.urls(), 'monitor': self.servers[0], **more}))
+        return self.all[-1]
 
     def __iter__(self):
         return iter(self.all)

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Three nats-servers with JetStream, on loopback or each in a network of its own (network.py)."""
+import contextlib
+import datetime
 import json
 import os
+import re
 import subprocess
 import urllib.error
 import urllib.request
@@ -56,6 +59,10 @@ jetstream {{ store_dir: "{self.store}", max_memory_store: 64MB, max_file_store: 
                 return json.load(answer).get('status') == 'ok'
         except (urllib.error.URLError, OSError, ValueError):
             return False
+
+    def clock(self):
+        """Its time of day, in seconds of 1970."""
+        return datetime.datetime.fromisoformat(re.sub(r'\.\d+|Z$', '', self.monitor('varz')['now']) + '+00:00').timestamp()
 
     def monitor(self, page):
         with urllib.request.urlopen(f'http://{self.host}:{self.http_port}/{page}', timeout=5) as answer:
@@ -112,6 +119,26 @@ class Servers:
                 errors.append(str(error))
         raise NatsError('; '.join(errors) or 'no server runs')
 
+    def ask(self, request, what):
+        """What request(connection) returns; again while a server is silent or has no leader yet."""
+        def asked():
+            try:
+                with self.connect() as nats:
+                    return [request(nats)]
+            except (NatsError, ApiError) as error:
+                if isinstance(error, ApiError) and error.code not in (500, 503):
+                    raise
+                return None
+        return wait_until(asked, what)[0]
+
+    def api(self, name, body=None):
+        """The answer of JetStream's API, which may have done the same before."""
+        return self.ask(lambda nats: nats.api(name, body), name)
+
+    def store(self, subject, data, msg_id):
+        """A message once, however often it is sent."""
+        return self.ask(lambda nats: nats.store(subject, data, msg_id=msg_id), f'{msg_id} is stored')
+
     def wait_for_quorum(self, patience=PATIENCE_S):
         """A PubAck is the only sign that a majority works."""
         stream = {'name': 'RIG_QUORUM', 'subjects': ['rig.quorum'], 'num_replicas': len(self.all), 'max_msgs': 1}
@@ -136,6 +163,27 @@ class Servers:
             except (NatsError, ApiError):
                 return None
         return self[wait_until(find, f'stream {stream} has a leader')]
+
+    def lead(self, stream, server):
+        """Has a stream led by that server."""
+        def leads():
+            if self.leader(stream) is server:
+                return True
+            with contextlib.suppress(NatsError, ApiError), self.connect() as nats:
+                nats.api(f'STREAM.LEADER.STEPDOWN.{stream}', {'placement': {'preferred': server.name}})
+            return False
+        wait_until(leads, f'{server.name} leads {stream}')
+
+    @contextlib.contextmanager
+    def stopped(self):
+        """None answers meanwhile; what was sent to one is read when it goes on."""
+        for server in self.all:
+            server.process.stop()
+        try:
+            yield
+        finally:
+            for server in self.all:
+                server.process.go_on()
 
     def restart(self, server):
         server.start()

@@ -13,20 +13,22 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'clients/py
 from irisd_client import IrisdError, wire  # noqa: E402
 from irisd_client.connection import Connection  # noqa: E402
 
-from items import Items  # noqa: E402
+from items import Faults, Items  # noqa: E402
 from nodes import Nodes  # noqa: E402
 from processes import Folder, end_on_signals, wait_until  # noqa: E402
+from pulse import Pulse  # noqa: E402
 from servers import Servers  # noqa: E402
 from tap import demand, expect, run  # noqa: E402
 
-LEASE_MS = 3000
-WORKERS = 2
+LEASE_MS = 5000
 
 
 class World:
     def __init__(self, folder, count=3, **cluster):
         self.folder, self.servers = folder, Servers(folder)
         self.nodes = Nodes(folder, sys.argv[1], sys.argv[2], self.servers, count, **{'lease-ms': LEASE_MS, **cluster}).start()
+        self.faults = Faults()
+        Pulse(folder, self.servers, self.faults)
 
     def submit(self, at, prefix, count, script='', window=16, **header):
         items = Items(at, prefix, count=count, script=script, window=window, **header)
@@ -36,8 +38,7 @@ class World:
     def check_ends(self):
         """Nothing waits any more, and no end was ever replaced."""
         wait_until(lambda: self.nodes.messages('IRIS') == 0, 'the stream of items is empty')
-        with self.servers.connect() as nats:
-            state = nats.api('STREAM.INFO.IRIS_ENDS')['state']
+        state = self.servers.api('STREAM.INFO.IRIS_ENDS')['state']
         expect(state.get('num_deleted', 0), 0, 'ends that another end has replaced')
 
 
@@ -79,9 +80,8 @@ def items_run_where_they_are_sent():
         spread = world.submit(first, 'any', 60, any_node=True, script='sleep 0.02; ')
         told = []
         for items in (strict, soft, spread):
-            items.join(100)
-            items.check_error()
-            told.append(items.check())
+            items.wait_for(items.count).finish()
+            told.append(items.check(world.faults))
         expect(set(strict.nodes), {'n2'}, 'where strict items ran')
         demand(len(spread.nodes) > 1, f'items for any node ran at {dict(spread.nodes)}')
         world.check_ends()
@@ -93,7 +93,7 @@ def idle_nodes_take_what_waits_at_another():
         world = World(folder)
         items = world.submit(world.nodes[0], 'x', 120, window=120, node='n2', script='sleep 0.1; ')
         items.wait_for(120).finish()
-        told = items.check()
+        told = items.check(world.faults)
         demand(len(items.nodes) > 1, 'all ran where they were hinted')
         bound = world.submit(world.nodes[0], 'y', 60, window=60, node='n2', strict=True, script='sleep 0.05; ')
         bound.wait_for(60).finish()
@@ -122,9 +122,8 @@ def an_item_is_tried_again_as_often_as_it_may_be():
         answer = fetch(first, submit(first, ['/no/such/program'], node='n2', retries=2, backoff_ms=50))
         expect(answer.name, 'no-such-command')
         world.check_ends()
-        with world.servers.connect() as nats:
-            # The consumer counts what it delivered: the first time, and twice again.
-            expect(nats.api('CONSUMER.INFO.IRIS.n2_soft', {})['delivered']['consumer_seq'], 3, 'deliveries')
+        # The consumer counts what it delivered: the first time, and twice again.
+        expect(world.servers.api('CONSUMER.INFO.IRIS.n2_soft', {})['delivered']['consumer_seq'], 3, 'deliveries')
 
 
 def a_cancelled_item_does_not_run():
@@ -164,9 +163,10 @@ def an_item_whose_host_dies_runs_elsewhere_and_ends_once():
         first = world.nodes[0]
         items = world.submit(first, 'x', 90, any_node=True, script='sleep 0.1; ')
         items.wait_for(15)
-        world.nodes[2].kill()
-        items.wait_for(90).finish()
-        told = items.check(twice=WORKERS)
+        with world.faults.during(world.nodes[2]):
+            world.nodes[2].kill()
+            items.wait_for(90).finish()
+        told = items.check(world.faults)
         world.check_ends()
         demand(items.nodes['n3'] > 0, 'n3 ran nothing before it died')
         return told
@@ -197,10 +197,11 @@ def a_home_that_is_killed_again_and_again_loses_nothing():
         items = world.submit(first, 'x', None, node='n2')
         for number in range(5):
             items.wait_for(20 * (number + 1))
-            first.restart()
+            # What it ran itself when it was killed runs again.
+            with world.faults.during(first):
+                first.restart()
         items.wait_for(120).finish()
-        # What it ran itself when it was killed runs again.
-        told = items.check(twice=5 * WORKERS)
+        told = items.check(world.faults)
         world.check_ends()
         return told
 
@@ -209,10 +210,9 @@ def what_is_not_signed_never_runs():
     with Folder() as folder:
         world = World(folder, count=1)
         letters = (b'not ours', b'IRSC\x01\x01', b'IRSC\x01\x01' + bytes(200))
-        with world.servers.connect() as nats:
-            for number, letter in enumerate(letters):
-                nats.store('iris.w.n1.soft.-.command', letter, msg_id=f'letter-{number}')
-            wait_until(lambda: world.nodes.messages('IRIS_DEAD') == len(letters), 'all are dead letters')
+        for number, letter in enumerate(letters):
+            world.servers.store('iris.w.n1.soft.-.command', letter, f'letter-{number}')
+        wait_until(lambda: world.nodes.messages('IRIS_DEAD') == len(letters), 'all are dead letters')
         wait_until(lambda: world.nodes.messages('IRIS') == 0, 'the stream of items is empty')
 
 

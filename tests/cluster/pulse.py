@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Whether the machine lets the servers work at all: what explains that a lease ran out where no fault was made.
+
+With a hundred other processes on two processors a majority needs seconds to store a message, and so do irisd's
+renewals of leases and the ends of items. Those times are faults of the machine: this stores a message again and again, in some
+milliseconds as a rule, and notes when it took longer.
+"""
+import threading
+import time
+
+from nats import ApiError, NatsError
+from processes import pause
+
+# A lease of the tests is five times as long, and renewed three times.
+SLOW_S = 1.0
+EACH_S = 0.5
+STREAM = {'name': 'RIG_PULSE', 'subjects': ['rig.pulse'], 'num_replicas': 3, 'max_msgs': 1}
+
+
+class Pulse(threading.Thread):
+    """Writes into `faults` when the servers were slow, until the folder is closed."""
+
+    def __init__(self, folder, servers, faults):
+        super().__init__(daemon=True, name='pulse')
+        self.servers, self.faults, self.enough = servers, faults, threading.Event()
+        folder.before_end.append(self.end)
+        self.start()
+
+    def end(self):
+        self.enough.set()
+        self.join()
+
+    def run(self):
+        nats = None
+        while not self.enough.is_set():
+            begin = time.monotonic()
+            try:
+                if nats is None:
+                    nats = self.servers.connect(timeout=2.0)
+                    nats.api('STREAM.CREATE.RIG_PULSE', STREAM)
+                nats.store('rig.pulse', b'x')
+            except (NatsError, ApiError):
+                if nats:
+                    nats.close()
+                nats = None
+                self.faults.add(begin, time.monotonic())
+                pause(0.1)
+                continue
+            if time.monotonic() - begin > SLOW_S:
+                self.faults.add(begin, time.monotonic())
+            self.enough.wait(EACH_S)
+        if nats:
+            nats.close()
