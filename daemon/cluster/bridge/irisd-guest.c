@@ -191,12 +191,10 @@ end_with_error (IrisdGuest *self, Guest *guest, IrisWireError code, const char *
 }
 
 /* The mean of about the last eight. */
-static void
-note_run (IrisdGuest *self, guint64 run_ns)
+static guint64
+mean_of (guint64 mean, guint64 value)
 {
-  guint64 mean = self->counts.mean_run_ns;
-
-  self->counts.mean_run_ns = mean == 0 ? run_ns : mean - mean / 8 + run_ns / 8;
+  return mean == 0 ? value : mean - mean / 8 + value / 8;
 }
 
 /* irisd has ended the item. */
@@ -206,7 +204,7 @@ end_guest (IrisdGuest *self, Guest *guest, const IrisWireMessage *completion)
   IrisWireMessage message = *completion;
 
   if (completion->run_ns > 0)
-    note_run (self, completion->run_ns);
+    self->counts.mean_run_ns = mean_of (self->counts.mean_run_ns, completion->run_ns);
   if (!encode_end (self, guest, &message))
     {
       g_autofree char *why = g_strdup_printf (
@@ -642,6 +640,7 @@ on_delivered (IrisdPull *pull, const IrisdEngineMessage *message, gpointer user_
       irisd_pull_release (pull, 1);
       return;
     }
+  self->counts.mean_bytes = mean_of (self->counts.mean_bytes, guest.message.body.size);
   guest.kept = irisd_engine_message_keep (message);
   guest.item->data = g_memdup2 (&guest, sizeof guest);
   start (self, guest.item->data);
@@ -801,6 +800,20 @@ irisd_guest_lane_set (IrisdGuestLane *self, guint window, guint64 min_pending)
     }
   if (min_pending > 0)
     irisd_pull_set_min_pending (self->pull, min_pending);
+}
+
+/* So many are to be under way besides those that it has brought. */
+void
+irisd_guest_lane_ask (IrisdGuestLane *self, guint n, guint64 min_pending)
+{
+  irisd_guest_lane_set (self, irisd_pull_get_n_held (self->pull) + n, min_pending);
+}
+
+/* What the consumer had left when it was last heard of. */
+guint64
+irisd_guest_lane_get_backlog (const IrisdGuestLane *self)
+{
+  return irisd_pull_get_backlog (self->pull);
 }
 
 static void

@@ -510,8 +510,8 @@ append (Lane *lane, gboolean drop, guint batch, GArray *pulls)
 
   pull.drop = drop;
   pull.batch = drop ? 0 : batch;
+  pull.n_open = lane->asked = drop ? 0 : lane->asked + batch;
   g_array_append_val (pulls, pull);
-  lane->asked = drop ? 0 : lane->asked + batch;
 }
 
 static void

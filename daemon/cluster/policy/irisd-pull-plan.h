@@ -91,6 +91,7 @@ typedef struct
   IrisdNodeDistance distance;
   gboolean drop; /* withdraw */
   guint batch;
+  guint n_open;        /* that are asked for there with this one, and have not come */
   guint64 min_pending; /* 0: none */
 } IrisdPullChange;
 
