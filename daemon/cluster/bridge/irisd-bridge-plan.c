@@ -150,6 +150,15 @@ describe_own (IrisdBridgePlan *self, const IrisdBridgeLoad *load, gint64 now)
   return node;
 }
 
+/* How many items of each of its consumers this node is to have in hand and under way. */
+guint
+irisd_bridge_plan_get_window (const IrisdBridgePlan *self, guint64 mean_run_ns)
+{
+  const IrisdNodeView own = { .n_workers = self->n_workers, .mean_run_ns = mean_run_ns };
+
+  return irisd_pull_plan_get_window (self->plan, &own);
+}
+
 /* --- the plan --------------------------------------------------------------------------------- */
 
 static void

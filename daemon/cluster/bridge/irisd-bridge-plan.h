@@ -45,6 +45,7 @@ void irisd_bridge_plan_describe (const IrisdBridgePlan *self,
                                  IrisdNodeLoad *out);
 void irisd_bridge_plan_note_told (IrisdBridgePlan *self, const IrisdNode *node, gint64 now);
 gboolean irisd_bridge_plan_is_news (IrisdBridgePlan *self, const IrisdBridgeLoad *load, gint64 now);
+guint irisd_bridge_plan_get_window (const IrisdBridgePlan *self, guint64 mean_run_ns);
 void irisd_bridge_plan_set_members (IrisdBridgePlan *self, IrisdMembers *members);
 gint64 irisd_bridge_plan_make (IrisdBridgePlan *self,
                                const IrisdBridgeLoad *load,

@@ -78,8 +78,8 @@ measure (IrisdBridge *self)
 
   irisd_guest_get_counts (self->guest, &counts);
   IrisdBridgeLoad load = {
-    .n_guests = counts.n_guests,
-    .n_ended = counts.n_done + counts.n_lost,
+    .n_guests = counts.n_guests - counts.n_ending,
+    .n_ended = counts.n_done + counts.n_lost + counts.n_ending,
     .n_pending = self->soft != NULL ? irisd_guest_lane_get_backlog (self->soft) : 0,
     .mean_run_ns = counts.mean_run_ns,
     .mean_bytes = counts.mean_bytes,
@@ -104,11 +104,29 @@ irisd_bridge_note_told (IrisdBridge *self, const IrisdNode *node, gint64 now)
   irisd_bridge_plan_note_told (self->plan, node, now);
 }
 
+/* How much is asked for ahead follows the run time of items. */
+static void
+set_window (IrisdBridge *self, guint64 mean_run_ns)
+{
+  const guint window = irisd_bridge_plan_get_window (self->plan, mean_run_ns);
+
+  /* Each item moves the mean a little. */
+  if (window <= self->window + self->window / 4 && window >= self->window - self->window / 4)
+    return;
+  self->window = window;
+  irisd_guest_lane_set (self->strict, window, 0);
+  if (self->soft != NULL)
+    irisd_guest_lane_set (self->soft, window, 0);
+  if (self->any != NULL)
+    irisd_guest_lane_set (self->any, window, 0);
+}
+
 static void
 plan (IrisdBridge *self)
 {
   const IrisdBridgeLoad load = measure (self);
 
+  set_window (self, load.mean_run_ns);
   self->planned_us = g_get_monotonic_time ();
   g_source_set_ready_time (
       self->timer, irisd_bridge_plan_make (self->plan, &load, self->planned_us, on_pull, self));
@@ -146,12 +164,13 @@ on_delivered (IrisdGuestLane *lane, guint64 n_pending, gpointer user_data)
   GHashTableIter iter;
   gpointer node, other;
 
-  if (lane == self->any || lane == self->strict)
-    return;
-  if (lane == self->soft)
+  if (lane == self->any || lane == self->strict || lane == self->soft)
     {
+      IrisdGuestCounts counts;
+      irisd_guest_get_counts (self->guest, &counts);
+      set_window (self, counts.mean_run_ns);
       /* A burst, perhaps. */
-      if (n_pending > 2 * (guint64) self->n_workers)
+      if (lane == self->soft && n_pending > 2 * (guint64) self->n_workers)
         plan_soon (self);
       return;
     }
@@ -273,13 +292,13 @@ irisd_bridge_new (const IrisdBridgeOptions *options, GError **error)
   self->host.news = options->news;
   self->host.user_data = options->user_data;
   self->n_workers = MAX (options->n_workers, 1);
-  self->window = self->n_workers * MAX (options->pull_window, 1);
   self->away = irisd_away_new (&self->shared, options->max_away, on_ask, self);
   self->guest = irisd_guest_new (&self->shared, options->most_tries, on_own_end, on_delivered,
                                  self);
   self->asks = irisd_asks_new (&self->shared, on_answer, self);
   self->plan = irisd_bridge_plan_new (options->node, self->n_workers, options->pull_window,
                                       options->steal_threshold);
+  self->window = irisd_bridge_plan_get_window (self->plan, 0);
   self->others = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   self->timer = g_source_new (&timer_funcs, sizeof (GSource));
   g_source_set_callback (self->timer, on_timer, self, NULL);

@@ -33,6 +33,10 @@
  */
 #define MOST_ELSEWHERE 3
 
+/* Ends on the way to the stream whose items make room for others: storing takes milliseconds, so a
+ * window that held them too would run dry. Beyond so many the stream does not keep up. */
+#define MOST_ENDING 1024
+
 #define DEFAULT_BACKOFF_MS 1000
 #define MOST_BACKOFF_MS    3600000
 
@@ -87,7 +91,8 @@ typedef struct
   IrisWireMessage submit;
   guint8 *end; /* NULL until it has ended */
   gsize end_size;
-  gboolean lost; /* another end was there */
+  gboolean lost;   /* another end was there */
+  gboolean ending; /* it counts as one */
 } Guest;
 
 /* Something asked of a stream. The item may be gone when the answer comes. */
@@ -169,6 +174,26 @@ encode_end (IrisdGuest *self, Guest *guest, IrisWireMessage *message)
   return guest->end != NULL;
 }
 
+/* The item takes no more room in the window that it came by. */
+static void
+leave_window (Guest *guest)
+{
+  if (guest->lane != NULL && guest->lane->pull != NULL)
+    irisd_pull_release (guest->lane->pull, 1);
+  guest->lane = NULL;
+}
+
+/* It has ended here, and waits for the stream to have its end. */
+static void
+begin_end (IrisdGuest *self, Guest *guest)
+{
+  guest->ending = TRUE;
+  self->counts.n_ending++;
+  if (self->counts.n_ending <= MOST_ENDING)
+    leave_window (guest);
+  irisd_guest_table_end (self->table, guest->item, g_get_monotonic_time ());
+}
+
 static void
 make_error (IrisdGuest *self, Guest *guest, IrisWireError code, const char *text)
 {
@@ -187,7 +212,7 @@ static void
 end_with_error (IrisdGuest *self, Guest *guest, IrisWireError code, const char *text)
 {
   make_error (self, guest, code, text);
-  irisd_guest_table_end (self->table, guest->item, g_get_monotonic_time ());
+  begin_end (self, guest);
 }
 
 /* The mean of about the last eight. */
@@ -213,7 +238,7 @@ end_guest (IrisdGuest *self, Guest *guest, const IrisWireMessage *completion)
           completion->body.size, irisd_engine_get_max_payload (self->shared->engine));
       make_error (self, guest, IRIS_WIRE_ERROR_TOO_LARGE, why);
     }
-  irisd_guest_table_end (self->table, guest->item, g_get_monotonic_time ());
+  begin_end (self, guest);
 }
 
 static guint64
@@ -462,8 +487,8 @@ on_forget (IrisdGuestItem *item, gpointer user_data)
 
   if (guest == NULL)
     return;
-  if (guest->lane != NULL && guest->lane->pull != NULL)
-    irisd_pull_release (guest->lane->pull, 1);
+  leave_window (guest);
+  guest->guest->counts.n_ending -= guest->ending;
   irisd_engine_kept_free (guest->kept);
   g_free (guest->end);
   g_free (guest);

@@ -24,6 +24,7 @@ typedef void (*IrisdGuestLaneFunc) (IrisdGuestLane *lane, guint64 n_pending, gpo
 typedef struct
 {
   guint n_guests; /* delivered, and not answered */
+  guint n_ending; /* of these, have ended, and the stream does not have their end yet */
   guint64 n_delivered;
   guint64 n_done;      /* acknowledged with an end of this node */
   guint64 n_lost;      /* acknowledged because another node's end was first */

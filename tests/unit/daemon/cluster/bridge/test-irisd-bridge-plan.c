@@ -171,6 +171,9 @@ TEST (a_burst_is_news_four_times_a_second_at_most)
   load.n_pending = 0;
   load.host.disk_full = TRUE;
   ck_assert (irisd_bridge_plan_is_news (plan, &load, NOW + 5 * IRISD_NODE_NEWS_US));
+  own->load.full = TRUE;
+  be_told (0, NOW + 5 * IRISD_NODE_NEWS_US);
+  ck_assert (!irisd_bridge_plan_is_news (plan, &load, NOW + 7 * IRISD_NODE_NEWS_US));
 }
 
 TEST (what_has_ended_and_what_runs_has_begun)

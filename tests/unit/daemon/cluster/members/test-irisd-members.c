@@ -140,6 +140,19 @@ START_TEST (damaged_entries_are_refused)
 }
 END_TEST
 
+START_TEST (a_load_that_is_not_known_is_not_told)
+{
+  g_autoptr (IrisdNode) node = make_node ("n1", INCARNATION);
+  node->load.known = FALSE;
+  g_autoptr (GBytes) text = irisd_node_encode (node);
+  gsize length;
+  gconstpointer data = g_bytes_get_data (text, &length);
+  g_autoptr (IrisdNode) read = irisd_node_decode ("n1", data, length, NULL);
+  ck_assert_ptr_nonnull (read);
+  ck_assert (!read->load.known);
+}
+END_TEST
+
 /* Any cut and any changed byte gives an entry or an error, and no crash. */
 START_TEST (an_entry_may_be_damaged_anywhere)
 {
@@ -346,12 +359,15 @@ START_TEST (the_policy_sees_what_the_entries_tell)
   g_autoptr (IrisdMemberTable) table = irisd_member_table_new ("n1");
   g_autoptr (IrisdNode) node = make_node ("n1", INCARNATION);
   g_autoptr (IrisdNode) old = make_node ("n2", INCARNATION);
+  g_autoptr (IrisdNode) ended = make_node ("n3", INCARNATION);
   const IrisdMoment now = { 20 * G_USEC_PER_SEC, 1000 };
   old->load = (IrisdNodeLoad){ .known = FALSE };
   old->running = 100;
   irisd_member_table_put (table, node, now);
   irisd_member_table_put (table, old, now);
+  irisd_member_table_put (table, ended, now);
   irisd_member_table_mark (table, "n3", IRISD_MARK_MEMBER, now);
+  irisd_member_table_lose (table, "n3", now);
   irisd_member_table_mark (table, "n4", IRISD_MARK_REMOVED, now);
   irisd_member_table_mark (table, "n2", IRISD_MARK_DRAINED, now);
   g_autoptr (IrisdMembers) members = irisd_member_table_describe (table);
@@ -455,6 +471,7 @@ main (void)
   tcase_add_test (entries, an_entry_is_read_as_it_was_written);
   tcase_add_test (entries, entries_of_other_versions_are_read);
   tcase_add_test (entries, damaged_entries_are_refused);
+  tcase_add_test (entries, a_load_that_is_not_known_is_not_told);
   tcase_add_test (entries, an_entry_may_be_damaged_anywhere);
   tcase_add_test (entries, too_long_an_entry_is_refused);
   tcase_add_test (entries, marks_are_read_as_they_were_written);
