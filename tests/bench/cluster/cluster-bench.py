@@ -107,7 +107,7 @@ class Bench:
 
     def plain(self, *arguments):
         self.round += 1
-        return self.load('plain', self.servers[0].url(), '--work-stream=BENCH_WORK', '--ends-stream=BENCH_ENDS', '--consumer=taker',
+        return self.load('plain', self.servers.urls(), '--work-stream=BENCH_WORK', '--ends-stream=BENCH_ENDS', '--consumer=taker',
                          '--work-subject=bench.w', f'--ends-subject=bench.e.{self.round}', f'--item-bytes={self.size}',
                          f'--end-bytes={self.size}', *arguments)
 
