@@ -390,6 +390,12 @@ describe_node (IrisdNode *node, gpointer user_data)
   node->endpoints = g_strsplit (endpoints, " ", -1);
 }
 
+static void
+measure_load (IrisdHostLoad *load, gpointer user_data)
+{
+  irisd_cluster_requests_measure (load, &((IrisdDaemon *) user_data)->core);
+}
+
 /* Before anything is recovered: items for other nodes may be in the journal. */
 static void
 init_cluster (IrisdDaemon *self)
@@ -407,7 +413,13 @@ static gboolean
 open_cluster (IrisdDaemon *self, GError **error)
 {
   IrisdCore *core = &self->core;
-  const IrisdClusterHost host = { describe_node, self, self->context, core->cluster };
+  const IrisdClusterHost host = {
+    .describe = describe_node,
+    .measure = measure_load,
+    .user_data = self,
+    .zmq = self->context,
+    .view = core->cluster,
+  };
   if (core->config->cluster.url == NULL)
     return TRUE;
   self->cluster = irisd_cluster_new (&core->config->cluster, self->front_endpoint, &host, error);

@@ -424,6 +424,31 @@ describe (IrisdNode *node, gpointer user_data)
 {
   IrisdCluster *self = user_data;
   self->host.describe (node, self->host.user_data);
+  if (self->bridge != NULL)
+    irisd_bridge_describe (self->bridge, &node->load);
+}
+
+static void
+measure (IrisdHostLoad *load, gpointer user_data)
+{
+  IrisdCluster *self = user_data;
+  self->host.measure (load, self->host.user_data);
+}
+
+/* The others have to know at once. */
+static void
+tell_news (gpointer user_data)
+{
+  IrisdCluster *self = user_data;
+  if (self->membership != NULL && !self->leaving)
+    irisd_membership_report (self->membership);
+}
+
+static void
+note_told (const IrisdNode *node, gpointer user_data)
+{
+  IrisdCluster *self = user_data;
+  irisd_bridge_note_told (self->bridge, node, g_get_monotonic_time ());
 }
 
 /* Durable items that would be promised less are refused, with the reason. */
@@ -518,6 +543,9 @@ make_bridge (IrisdCluster *self)
     .n_workers = count_workers (self),
     .pull_window = config->pull_window,
     .steal_threshold = config->steal_threshold,
+    .measure = measure,
+    .news = tell_news,
+    .user_data = self,
   };
   self->bridge = irisd_bridge_new (&options, &error);
   if (self->bridge == NULL) /* the configuration demands a longer secret than the bridge does */
@@ -527,7 +555,7 @@ make_bridge (IrisdCluster *self)
 static void
 make_parts (IrisdCluster *self)
 {
-  const IrisdMembershipHost host = { describe, follow_members, ask_why, self };
+  const IrisdMembershipHost host = { describe, follow_members, note_told, ask_why, self };
   g_autofree char *stream = irisd_streams_get_name (&self->streams, IRISD_STREAM_NODES);
   g_autofree char *prefix = irisd_streams_get_nodes_subject (&self->streams, "");
   make_bridge (self);

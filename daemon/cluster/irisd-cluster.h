@@ -18,6 +18,8 @@ typedef struct
 {
   /* Fills version, places, load, services and endpoints of @node; called in the cluster thread. */
   void (*describe) (IrisdNode *node, gpointer user_data);
+  /* Says what this irisd does now; called in the cluster thread, often. */
+  void (*measure) (IrisdHostLoad *load, gpointer user_data);
   gpointer user_data;
   void *zmq;              /* irisd's ZeroMQ context */
   IrisdClusterView *view; /* what the gateways know of other nodes: this thread writes it */

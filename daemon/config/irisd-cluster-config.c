@@ -26,7 +26,7 @@ irisd_cluster_config_init (IrisdClusterConfig *self)
     .stream = g_strdup ("IRIS"),
     .replicas = 3,
     .labels = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free),
-    .pull_window = 8,
+    .pull_window = 128,
     .lease_ms = 60000,
     .max_away = 10000,
   };

@@ -13,6 +13,8 @@
 #include "daemon/gateway/irisd-away.h"
 
 #include "daemon/base/irisd-text.h"
+#include "daemon/cluster/members/irisd-members.h"
+#include "daemon/cluster/policy/irisd-item-route.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -132,6 +134,49 @@ send_away (IrisdGateway *self, IrisWireMessage *item, GError **error)
   return TRUE;
 }
 
+/* @node: (nullable): any. Others may take it from there. */
+static gboolean
+send_to (IrisdGateway *self, IrisWireMessage *item, const char *node, GError **error)
+{
+  if (node != NULL)
+    {
+      drop_keys (item, IRIS_WIRE_BIT (IRIS_WIRE_KEY_ANY_NODE));
+      iris_wire_message_set_string (item, IRIS_WIRE_KEY_NODE, node, -1);
+    }
+  else
+    iris_wire_message_set_boolean (item, IRIS_WIRE_KEY_ANY_NODE, TRUE);
+  return send_away (self, item, error);
+}
+
+/* Where the policy has @item go, which is for any node that has its service; ANY while this node is
+ * not in the picture. All nodes pull from ANY, so what only some can run goes to one of them. Sets
+ * @node, for as long as irisd runs, if it is one. */
+static IrisdItemRoute
+choose_route (IrisdGateway *self, const IrisWireMessage *item, gboolean any_node, const char **node)
+{
+  IrisdItemRoute route = IRISD_ITEM_ANY;
+  *node = NULL;
+  if (self->core->members == NULL)
+    return route;
+  g_autoptr (IrisdMembers) members = irisd_members_box_get (self->core->members);
+  const IrisdNodeMap map = irisd_members_get_map (members);
+  const IrisdNodeView *own = irisd_node_map_find (&map, members->own);
+  g_autofree char *service = iris_wire_string_dup (&item->service);
+  if (own != NULL)
+    {
+      const IrisdOwnNode here = { .view = *own };
+      const IrisdItemWish wish = {
+        .service = service,
+        .any_node = any_node,
+        .lot = (guint64) g_random_int () << 32 | g_random_int (),
+      };
+      route = irisd_item_route_choose (&here, &map, &wish, g_get_monotonic_time (), node);
+    }
+  /* The nodes of a cluster are few. */
+  *node = g_intern_string (*node);
+  return route;
+}
+
 /* @item has the key `any-node`, as true. */
 static gboolean
 route_to_any (IrisdGateway *self, IrisWireMessage *item, GError **error)
@@ -142,8 +187,12 @@ route_to_any (IrisdGateway *self, IrisWireMessage *item, GError **error)
     return refuse (error, IRIS_WIRE_ERROR_BAD_ARGUMENT,
                    "an item for any node has no place: leave out hint, hint-name and strict, or "
                    "any-node");
-  if (!irisd_cluster_view_is_empty (self->core->cluster))
-    return send_away (self, item, error);
+  const char *node = NULL;
+  IrisdItemRoute route = irisd_cluster_view_is_empty (self->core->cluster)
+                             ? IRISD_ITEM_LOCAL
+                             : choose_route (self, item, TRUE, &node);
+  if (route != IRISD_ITEM_LOCAL)
+    return send_to (self, item, node, error);
   drop_keys (item, IRISD_AWAY_KEYS);
   return TRUE;
 }
@@ -219,9 +268,10 @@ irisd_away_route_to_any (IrisdGateway *self, IrisWireMessage *item, GError **err
 {
   item->present &= ~(IRIS_WIRE_BIT (IRIS_WIRE_KEY_HINT) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_HINT_NAME)
                      | IRIS_WIRE_BIT (IRIS_WIRE_KEY_NEAR_ITEM));
+  const char *node;
   item->hint = IRIS_PLACE_ANY;
-  iris_wire_message_set_boolean (item, IRIS_WIRE_KEY_ANY_NODE, TRUE);
-  return send_away (self, item, error);
+  choose_route (self, item, FALSE, &node);
+  return send_to (self, item, node, error);
 }
 
 /* The owner is a key of the node that the request comes from. Keys of one owner and different names

@@ -238,6 +238,22 @@ fill_places (IrisdCore *core, IrisdNode *node)
     }
 }
 
+/* What the core does now; for the cluster thread. */
+void
+irisd_cluster_requests_measure (IrisdHostLoad *load, gpointer data)
+{
+  IrisdCore *core = data;
+  *load = (IrisdHostLoad){
+    .running = irisd_core_count_running (core),
+    .memory_used = irisd_core_get_bytes (core),
+    .memory_limit = irisd_core_get_settings (core)->limits.total_bytes,
+    .disk_full = core->journal != NULL
+                 && irisd_journal_get_health (core->journal) == IRISD_JOURNAL_FULL,
+  };
+  for (guint id = 0; id < core->n_places; id++)
+    load->waiting += irisd_place_requests_get_backlog (core, id);
+}
+
 /* Fills what changes of @node, and what the core knows; for the cluster thread. */
 void
 irisd_cluster_requests_describe_node (IrisdNode *node, gpointer data)
@@ -248,6 +264,7 @@ irisd_cluster_requests_describe_node (IrisdNode *node, gpointer data)
   node->running = irisd_core_count_running (core);
   fill_places (core, node);
   fill_services (core, node);
+  irisd_node_sort_services (node);
 }
 
 /* --- STATISTICS ------------------------------------------------------------------------------- */

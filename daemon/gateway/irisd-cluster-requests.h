@@ -17,6 +17,7 @@ void irisd_cluster_requests_change (IrisdGateway *self,
                                     const IrisdCaller *caller,
                                     const IrisWireMessage *request);
 void irisd_cluster_requests_describe_node (IrisdNode *node, gpointer core);
+void irisd_cluster_requests_measure (IrisdHostLoad *load, gpointer core);
 void irisd_cluster_requests_fill_statistics (IrisdCore *core, IrisWireStatistics *out);
 
 G_END_DECLS

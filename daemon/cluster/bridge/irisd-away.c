@@ -17,6 +17,7 @@
 #include "irisd-away.h"
 
 #include "daemon/base/irisd-log.h"
+#include "daemon/cluster/bridge/irisd-end-pack.h"
 
 #include <string.h>
 
@@ -201,9 +202,15 @@ irisd_away_take_end (IrisdAway *self, gconstpointer data, gsize size)
 }
 
 static void
+take_end (gconstpointer end, gsize size, gpointer user_data)
+{
+  irisd_away_take_end (user_data, end, size);
+}
+
+static void
 on_end_message (IrisdEngine *engine, const IrisdEngineMessage *message, gpointer user_data)
 {
-  irisd_away_take_end (user_data, message->data, message->length);
+  irisd_end_pack_read (message->data, message->length, take_end, user_data);
 }
 
 /* --- what the table wants --------------------------------------------------------------------- */

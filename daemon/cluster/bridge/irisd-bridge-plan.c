@@ -3,15 +3,14 @@
  * From which nodes this one takes items.
  *
  * The policy's plan counts batches; the engine's pulls have a window, ask again by themselves, and
- * are open until they are closed. So what the plan asks for at a consumer is the window there, and
- * what it withdraws is closed. The node's own consumers are always pulled from, with the whole
- * window, so of the plan only the changes at others are carried out.
+ * are open until they are closed. So what the plan has asked for at a consumer, with what came from
+ * there and has not ended, is the window there, and what it withdraws is closed. The node's own
+ * consumers are always pulled from, with the whole window, so of the plan only the changes at
+ * others are carried out.
  */
 #include "irisd-bridge-plan.h"
 
 #include "daemon/cluster/policy/irisd-pull-plan.h"
-
-#include <string.h>
 
 struct _IrisdBridgePlan
 {
@@ -19,7 +18,8 @@ struct _IrisdBridgePlan
   guint n_workers;
   IrisdPullPlan *plan;
   IrisdMembers *members; /* NULL: none yet */
-  GArray *views;         /* of IrisdNodeView; strings are those of @members */
+  IrisdNodeView told;    /* of this node, as the bucket has it; its seen_us is 0: never */
+  gint64 news_us;        /* when the entry was last wanted at once */
   guint64 serial;
   GArray *pulls;
 };
@@ -33,7 +33,6 @@ irisd_bridge_plan_new (const char *node, guint n_workers, guint window, guint th
   self->node = g_strdup (node);
   self->n_workers = n_workers;
   self->plan = irisd_pull_plan_new (&rules);
-  self->views = g_array_new (FALSE, TRUE, sizeof (IrisdNodeView));
   self->pulls = g_array_new (FALSE, TRUE, sizeof (IrisdPullChange));
   return self;
 }
@@ -43,86 +42,124 @@ irisd_bridge_plan_free (IrisdBridgePlan *self)
 {
   irisd_pull_plan_free (self->plan);
   g_clear_pointer (&self->members, irisd_members_unref);
-  g_array_unref (self->views);
   g_array_unref (self->pulls);
   g_free (self->node);
   g_free (self);
-}
-
-/* A time of the clock of the day, as one of the monotonic clock. */
-static gint64
-to_monotonic (guint64 ms, gint64 now)
-{
-  gint64 age = g_get_real_time () - (gint64) MIN (ms, G_MAXINT64 / 1000) * 1000;
-
-  return now - MAX (age, 0);
-}
-
-static IrisdNodeView
-view_member (const IrisdMember *member, gint64 now)
-{
-  const IrisdNode *node = member->node;
-  IrisdNodeView view = {
-    .name = member->name,
-    .seen_us = to_monotonic (member->seen_ms, now),
-    .draining = member->state == IRISD_MEMBER_DRAINING,
-    .removed = member->state == IRISD_MEMBER_REMOVED,
-  };
-
-  if (member->state == IRISD_MEMBER_GONE)
-    view.seen_us = now - 2 * IRISD_NODE_LIFE_US;
-  if (node == NULL)
-    return view;
-  view.rack = irisd_node_get_label (node, "rack");
-  view.zone = irisd_node_get_label (node, "zone");
-  view.services = (const char *const *) node->services;
-  view.n_workers = irisd_node_count_workers (node);
-  view.n_idle = view.n_workers - (guint) MIN (node->running, view.n_workers);
-  view.backlog = node->backlog;
-  return view;
 }
 
 /* The picture of the nodes has changed. */
 void
 irisd_bridge_plan_set_members (IrisdBridgePlan *self, IrisdMembers *members)
 {
-  gint64 now = g_get_monotonic_time ();
-
   irisd_members_ref (members);
   g_clear_pointer (&self->members, irisd_members_unref);
   self->members = members;
   self->serial++;
-  g_array_set_size (self->views, 0);
-  for (guint i = 0; i < members->n_members; i++)
-    {
-      IrisdNodeView view = view_member (&members->members[i], now);
-      g_array_append_val (self->views, view);
-    }
 }
 
+/* --- this node -------------------------------------------------------------------------------- */
+
+static guint64
+count_running_guests (const IrisdBridgeLoad *load)
+{
+  return MIN (load->n_guests, load->host.running);
+}
+
+/* What the others are to know. An item of the cluster has begun when it has ended, or one runs for
+ * it: irisd does not tell the bridge of begins. */
+void
+irisd_bridge_plan_describe (const IrisdBridgePlan *self,
+                            const IrisdBridgeLoad *load,
+                            IrisdNodeLoad *out)
+{
+  *out = (IrisdNodeLoad){
+    .known = TRUE,
+    .full = load->host.disk_full
+            || (load->host.memory_limit > 0 && load->host.memory_used >= load->host.memory_limit),
+    .pending = load->n_pending,
+    .begun = load->n_ended + count_running_guests (load),
+    .mean_run_ns = load->mean_run_ns,
+    .mean_bytes = load->mean_bytes,
+  };
+}
+
+/* The bucket has @node, which is this one. */
+void
+irisd_bridge_plan_note_told (IrisdBridgePlan *self, const IrisdNode *node, gint64 now)
+{
+  self->told = (IrisdNodeView){
+    .seen_us = now,
+    .backlog = node->load.pending,
+    .draining = node->draining,
+    .full = node->load.full,
+  };
+}
+
+/* Whether the others have to know at once what this node does now. */
+gboolean
+irisd_bridge_plan_is_news (IrisdBridgePlan *self, const IrisdBridgeLoad *load, gint64 now)
+{
+  IrisdNodeLoad mine;
+
+  irisd_bridge_plan_describe (self, load, &mine);
+  const IrisdNodeView view = {
+    .n_workers = self->n_workers,
+    .backlog = mine.pending,
+    .draining = self->told.draining, /* membership itself tells that */
+    .full = mine.full,
+  };
+  if (self->told.seen_us == 0 || now - self->news_us < IRISD_NODE_NEWS_US
+      || !irisd_node_view_is_news (&view, &self->told, now))
+    return FALSE;
+  self->news_us = now;
+  return TRUE;
+}
+
+/* What waits and runs here are guests, and local items. */
 static IrisdOwnNode
 describe_own (IrisdBridgePlan *self, const IrisdBridgeLoad *load, gint64 now)
 {
-  const IrisdMember *own = irisd_members_find (self->members, self->node);
-  IrisdOwnNode node = { .n_in_hand = load->n_guests };
-  guint64 local = 0;
+  const IrisdNodeMap map = irisd_members_get_map (self->members);
+  const IrisdNodeView *own = irisd_node_map_find (&map, self->node);
+  const IrisdHostLoad *host = &load->host;
+  /* A guest on its way to a worker keeps that busy already. */
+  const guint64 n_running = MIN (load->n_guests, self->n_workers);
+  const guint64 all = host->running + host->waiting;
+  const guint64 local = all - MIN (load->n_guests, all);
+  const guint64 n_busy = MIN (n_running + MIN (local, host->running), self->n_workers);
+  IrisdOwnNode node = {
+    .n_in_hand = load->n_guests,
+    .n_running = n_running,
+    .n_queued = local - MIN (local, self->n_workers - n_running),
+    .disk_used = host->disk_full,
+    .disk_limit = 1,
+    .memory_used = host->memory_used,
+    .memory_limit = host->memory_limit,
+  };
 
-  node.n_running = MIN (load->n_guests, self->n_workers);
   if (own != NULL)
-    node.view = view_member (own, now);
+    node.view = *own;
   node.view.name = self->node;
   node.view.n_workers = self->n_workers;
+  node.view.n_idle = self->n_workers - (guint) n_busy;
+  node.view.backlog = load->n_pending;
   node.view.mean_run_ns = load->mean_run_ns;
+  node.view.mean_bytes = load->mean_bytes;
   node.view.draining = self->members->own_draining;
-  if (own != NULL && own->node != NULL)
-    {
-      /* What the entry counts may be guests, and is some seconds old. */
-      guint64 known = own->node->running + own->node->backlog;
-      local = known > load->n_guests ? MIN (known - load->n_guests, own->node->running) : 0;
-    }
-  node.view.n_idle = self->n_workers - (guint) MIN (node.n_running + local, self->n_workers);
+  node.view.seen_us = self->told.seen_us;
   return node;
 }
+
+/* How many items of each of its consumers this node is to have in hand and under way. */
+guint
+irisd_bridge_plan_get_window (const IrisdBridgePlan *self, guint64 mean_run_ns)
+{
+  const IrisdNodeView own = { .n_workers = self->n_workers, .mean_run_ns = mean_run_ns };
+
+  return irisd_pull_plan_get_window (self->plan, &own);
+}
+
+/* --- the plan --------------------------------------------------------------------------------- */
 
 static void
 tell (const IrisdPullChange *pull, IrisdBridgePullFunc func, gpointer user_data)
@@ -131,7 +168,7 @@ tell (const IrisdPullChange *pull, IrisdBridgePullFunc func, gpointer user_data)
     .node = pull->node,
     .drop = pull->drop,
     .rescue = pull->reason == IRISD_PULL_TO_RESCUE,
-    .window = pull->batch,
+    .n_open = pull->n_open,
     .min_pending = pull->min_pending,
   };
 
@@ -151,9 +188,9 @@ irisd_bridge_plan_make (IrisdBridgePlan *self,
     return now + IRISD_PULL_ROUND_US;
 
   const IrisdOwnNode own = describe_own (self, load, now);
-  const IrisdNodeMap map = { (const IrisdNodeView *) (gconstpointer) self->views->data,
-                             self->views->len, self->serial };
+  IrisdNodeMap map = irisd_members_get_map (self->members);
 
+  map.serial = self->serial;
   g_array_set_size (self->pulls, 0);
   irisd_pull_plan_make (self->plan, &own, &map, now, self->pulls);
   for (guint i = 0; i < self->pulls->len; i++)

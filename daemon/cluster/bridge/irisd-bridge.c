@@ -25,6 +25,13 @@ struct _IrisdBridge
   IrisdAway *away;
   IrisdGuest *guest;
   IrisdAsks *asks;
+  struct
+  {
+    void (*measure) (IrisdHostLoad *load, gpointer user_data);
+    void (*news) (gpointer user_data);
+    gpointer user_data;
+  } host;
+  guint n_workers;
   guint window;
   gboolean taking;
   IrisdGuestLane *strict;
@@ -52,29 +59,89 @@ on_pull (const IrisdBridgePull *pull, gpointer user_data)
       g_hash_table_remove (self->others, pull->node);
     }
   else if (lane != NULL)
-    irisd_guest_lane_set (lane, pull->window, pull->min_pending);
+    irisd_guest_lane_ask (lane, pull->n_open, pull->min_pending);
   else
     {
       g_autofree char *name = irisd_streams_get_consumer_name (IRISD_CONSUMER_SOFT, pull->node);
       lane = irisd_guest_open (self->guest, name,
                                pull->rescue || pull->min_pending == 0 ? IRISD_PULL_RESCUER
                                                                       : IRISD_PULL_THIEF,
-                               pull->window, pull->min_pending);
+                               pull->n_open, pull->min_pending);
       g_hash_table_insert (self->others, g_strdup (pull->node), lane);
     }
+}
+
+static IrisdBridgeLoad
+measure (IrisdBridge *self)
+{
+  IrisdGuestCounts counts;
+
+  irisd_guest_get_counts (self->guest, &counts);
+  IrisdBridgeLoad load = {
+    .n_guests = counts.n_guests - counts.n_ending,
+    .n_ended = counts.n_done + counts.n_lost + counts.n_ending,
+    .n_pending = self->soft != NULL ? irisd_guest_lane_get_backlog (self->soft) : 0,
+    .mean_run_ns = counts.mean_run_ns,
+    .mean_bytes = counts.mean_bytes,
+  };
+  self->host.measure (&load.host, self->host.user_data);
+  return load;
+}
+
+/* Fills what the others are to know of this node. */
+void
+irisd_bridge_describe (IrisdBridge *self, IrisdNodeLoad *load)
+{
+  const IrisdBridgeLoad now = measure (self);
+
+  irisd_bridge_plan_describe (self->plan, &now, load);
+}
+
+/* The bucket has @node, as it was described. */
+void
+irisd_bridge_note_told (IrisdBridge *self, const IrisdNode *node, gint64 now)
+{
+  irisd_bridge_plan_note_told (self->plan, node, now);
+}
+
+/* How much is asked for ahead follows the run time of items. */
+static void
+set_window (IrisdBridge *self, guint64 mean_run_ns)
+{
+  const guint window = irisd_bridge_plan_get_window (self->plan, mean_run_ns);
+
+  /* Each item moves the mean a little. */
+  if (window <= self->window + self->window / 4 && window >= self->window - self->window / 4)
+    return;
+  self->window = window;
+  irisd_guest_lane_set (self->strict, window, 0);
+  if (self->soft != NULL)
+    irisd_guest_lane_set (self->soft, window, 0);
+  if (self->any != NULL)
+    irisd_guest_lane_set (self->any, window, 0);
 }
 
 static void
 plan (IrisdBridge *self)
 {
-  IrisdGuestCounts counts;
-  IrisdBridgeLoad load;
+  const IrisdBridgeLoad load = measure (self);
 
-  irisd_guest_get_counts (self->guest, &counts);
-  load = (IrisdBridgeLoad){ counts.n_guests, counts.mean_run_ns };
+  set_window (self, load.mean_run_ns);
   self->planned_us = g_get_monotonic_time ();
   g_source_set_ready_time (
       self->timer, irisd_bridge_plan_make (self->plan, &load, self->planned_us, on_pull, self));
+  if (irisd_bridge_plan_is_news (self->plan, &load, self->planned_us))
+    self->host.news (self->host.user_data);
+}
+
+/* A plan is made soon. */
+static void
+plan_soon (IrisdBridge *self)
+{
+  const gint64 ready = g_source_get_ready_time (self->timer);
+
+  if (ready < 0 || ready > self->planned_us + LEAST_PLAN_US)
+    g_source_set_ready_time (self->timer, self->planned_us + LEAST_PLAN_US);
 }
 
 static gboolean
@@ -97,14 +164,21 @@ on_delivered (IrisdGuestLane *lane, guint64 n_pending, gpointer user_data)
   GHashTableIter iter;
   gpointer node, other;
 
-  if (lane == self->soft || lane == self->any || lane == self->strict)
-    return;
+  if (lane == self->any || lane == self->strict || lane == self->soft)
+    {
+      IrisdGuestCounts counts;
+      irisd_guest_get_counts (self->guest, &counts);
+      set_window (self, counts.mean_run_ns);
+      /* A burst, perhaps. */
+      if (lane == self->soft && n_pending > 2 * (guint64) self->n_workers)
+        plan_soon (self);
+      return;
+    }
   g_hash_table_iter_init (&iter, self->others);
   while (g_hash_table_iter_next (&iter, &node, &other))
     if (other == lane)
       irisd_bridge_plan_note_delivered (self->plan, node, n_pending);
-  if (g_source_get_ready_time (self->timer) > self->planned_us + LEAST_PLAN_US)
-    g_source_set_ready_time (self->timer, self->planned_us + LEAST_PLAN_US);
+  plan_soon (self);
 }
 
 /* Another picture of the nodes. */
@@ -214,13 +288,17 @@ irisd_bridge_new (const IrisdBridgeOptions *options, GError **error)
     return NULL;
   self = g_new0 (IrisdBridge, 1);
   shared_init (&self->shared, options, secret);
-  self->window = MAX (options->n_workers, 1) * MAX (options->pull_window, 1);
+  self->host.measure = options->measure;
+  self->host.news = options->news;
+  self->host.user_data = options->user_data;
+  self->n_workers = MAX (options->n_workers, 1);
   self->away = irisd_away_new (&self->shared, options->max_away, on_ask, self);
   self->guest = irisd_guest_new (&self->shared, options->most_tries, on_own_end, on_delivered,
                                  self);
   self->asks = irisd_asks_new (&self->shared, on_answer, self);
-  self->plan = irisd_bridge_plan_new (options->node, MAX (options->n_workers, 1),
-                                      options->pull_window, options->steal_threshold);
+  self->plan = irisd_bridge_plan_new (options->node, self->n_workers, options->pull_window,
+                                      options->steal_threshold);
+  self->window = irisd_bridge_plan_get_window (self->plan, 0);
   self->others = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   self->timer = g_source_new (&timer_funcs, sizeof (GSource));
   g_source_set_callback (self->timer, on_timer, self, NULL);

@@ -31,6 +31,11 @@ typedef struct
   guint pull_window; /* items that are asked for ahead, for each worker */
   guint
       steal_threshold; /* waiting items of a node from which others steal; 0: the policy chooses */
+  /* what irisd does now */
+  void (*measure) (IrisdHostLoad *load, gpointer user_data);
+  /* this node's entry is to be put at once */
+  void (*news) (gpointer user_data);
+  gpointer user_data;
 } IrisdBridgeOptions;
 
 IrisdBridge *irisd_bridge_new (const IrisdBridgeOptions *options, GError **error);
@@ -40,6 +45,8 @@ void irisd_bridge_free (IrisdBridge *self);
 void irisd_bridge_follow_engine (IrisdBridge *self);
 void irisd_bridge_set_taking (IrisdBridge *self, gboolean taking);
 void irisd_bridge_follow_members (IrisdBridge *self, IrisdMembers *members);
+void irisd_bridge_describe (IrisdBridge *self, IrisdNodeLoad *load);
+void irisd_bridge_note_told (IrisdBridge *self, const IrisdNode *node, gint64 now);
 void irisd_bridge_get_counts (IrisdBridge *self, IrisdAwayCounts *away, IrisdGuestCounts *guest);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisdBridge, irisd_bridge_free)

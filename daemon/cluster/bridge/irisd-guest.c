@@ -18,6 +18,7 @@
 #include "irisd-guest.h"
 
 #include "daemon/base/irisd-log.h"
+#include "daemon/cluster/bridge/irisd-end-pack.h"
 
 #include <string.h>
 
@@ -32,6 +33,10 @@
 /* A node that does not have the service gives an item back so often, for another one that has it.
  */
 #define MOST_ELSEWHERE 3
+
+/* Ends on the way to the stream whose items make room for others: storing takes milliseconds, so a
+ * window that held them too would run dry. Beyond so many the stream does not keep up. */
+#define MOST_ENDING 1024
 
 #define DEFAULT_BACKOFF_MS 1000
 #define MOST_BACKOFF_MS    3600000
@@ -61,6 +66,8 @@ struct _IrisdGuest
   IrisdGuestTable *table;
   IrisdEngineSubscription *cancels;
   GSource *timer;
+  GHashTable *words; /* utf8 IrisdEndPack: by home, what it is told next */
+  GSource *teller;   /* ready while there are any */
   GPtrArray *lanes;
   GByteArray *acks; /* request ids of completions that were taken */
   gboolean closing; /* irisd takes no more items, until its end */
@@ -87,7 +94,8 @@ typedef struct
   IrisWireMessage submit;
   guint8 *end; /* NULL until it has ended */
   gsize end_size;
-  gboolean lost; /* another end was there */
+  gboolean lost;   /* another end was there */
+  gboolean ending; /* it counts as one */
 } Guest;
 
 /* Something asked of a stream. The item may be gone when the answer comes. */
@@ -169,6 +177,26 @@ encode_end (IrisdGuest *self, Guest *guest, IrisWireMessage *message)
   return guest->end != NULL;
 }
 
+/* The item takes no more room in the window that it came by. */
+static void
+leave_window (Guest *guest)
+{
+  if (guest->lane != NULL && guest->lane->pull != NULL)
+    irisd_pull_release (guest->lane->pull, 1);
+  guest->lane = NULL;
+}
+
+/* It has ended here, and waits for the stream to have its end. */
+static void
+begin_end (IrisdGuest *self, Guest *guest)
+{
+  guest->ending = TRUE;
+  self->counts.n_ending++;
+  if (self->counts.n_ending <= MOST_ENDING)
+    leave_window (guest);
+  irisd_guest_table_end (self->table, guest->item, g_get_monotonic_time ());
+}
+
 static void
 make_error (IrisdGuest *self, Guest *guest, IrisWireError code, const char *text)
 {
@@ -187,16 +215,14 @@ static void
 end_with_error (IrisdGuest *self, Guest *guest, IrisWireError code, const char *text)
 {
   make_error (self, guest, code, text);
-  irisd_guest_table_end (self->table, guest->item, g_get_monotonic_time ());
+  begin_end (self, guest);
 }
 
 /* The mean of about the last eight. */
-static void
-note_run (IrisdGuest *self, guint64 run_ns)
+static guint64
+mean_of (guint64 mean, guint64 value)
 {
-  guint64 mean = self->counts.mean_run_ns;
-
-  self->counts.mean_run_ns = mean == 0 ? run_ns : mean - mean / 8 + run_ns / 8;
+  return mean == 0 ? value : mean - mean / 8 + value / 8;
 }
 
 /* irisd has ended the item. */
@@ -206,7 +232,7 @@ end_guest (IrisdGuest *self, Guest *guest, const IrisWireMessage *completion)
   IrisWireMessage message = *completion;
 
   if (completion->run_ns > 0)
-    note_run (self, completion->run_ns);
+    self->counts.mean_run_ns = mean_of (self->counts.mean_run_ns, completion->run_ns);
   if (!encode_end (self, guest, &message))
     {
       g_autofree char *why = g_strdup_printf (
@@ -215,7 +241,7 @@ end_guest (IrisdGuest *self, Guest *guest, const IrisWireMessage *completion)
           completion->body.size, irisd_engine_get_max_payload (self->shared->engine));
       make_error (self, guest, IRIS_WIRE_ERROR_TOO_LARGE, why);
     }
-  irisd_guest_table_end (self->table, guest->item, g_get_monotonic_time ());
+  begin_end (self, guest);
 }
 
 static guint64
@@ -410,6 +436,59 @@ on_publish (IrisdGuestItem *item, gpointer user_data)
 }
 
 static void
+send_words (IrisdGuest *self, const char *home, IrisdEndPack *pack)
+{
+  gsize size;
+  g_autofree char *subject = irisd_subject_for_node (home, "end");
+  gconstpointer message;
+
+  if (pack->n == 0)
+    return;
+  message = irisd_end_pack_get_message (pack, &size);
+  irisd_engine_send (self->shared->engine, subject, NULL, NULL, 0, message, size);
+  irisd_end_pack_clear (pack);
+}
+
+static void
+send_all_words (IrisdGuest *self)
+{
+  GHashTableIter iter;
+  gpointer home, pack;
+
+  g_source_set_ready_time (self->teller, -1);
+  g_hash_table_iter_init (&iter, self->words);
+  while (g_hash_table_iter_next (&iter, &home, &pack))
+    send_words (self, home, pack);
+}
+
+static gboolean
+on_teller (gpointer data)
+{
+  send_all_words (data);
+  return G_SOURCE_CONTINUE;
+}
+
+/* Of the answers that the engine hands over at once, all ends for one home go together. */
+static void
+add_word (IrisdGuest *self, const char *home, gconstpointer end, gsize size)
+{
+  IrisdEndPack *pack = g_hash_table_lookup (self->words, home);
+
+  if (pack == NULL)
+    {
+      pack = irisd_end_pack_new ();
+      g_hash_table_insert (self->words, g_strdup (home), pack);
+    }
+  if ((pack->n > 0 && !irisd_bridge_fits (self->shared, pack->bytes->len + size))
+      || !irisd_end_pack_add (pack, end, size))
+    {
+      send_words (self, home, pack);
+      irisd_end_pack_add (pack, end, size);
+    }
+  g_source_set_ready_time (self->teller, 0);
+}
+
+static void
 on_tell (IrisdGuestItem *item, gpointer user_data)
 {
   IrisdGuest *self = user_data;
@@ -422,8 +501,7 @@ on_tell (IrisdGuestItem *item, gpointer user_data)
   else
     {
       g_autofree char *home = iris_wire_string_dup (&guest->message.home);
-      g_autofree char *subject = irisd_subject_for_node (home, "end");
-      irisd_engine_send (self->shared->engine, subject, NULL, NULL, 0, guest->end, guest->end_size);
+      add_word (self, home, guest->end, guest->end_size);
     }
 }
 
@@ -464,8 +542,8 @@ on_forget (IrisdGuestItem *item, gpointer user_data)
 
   if (guest == NULL)
     return;
-  if (guest->lane != NULL && guest->lane->pull != NULL)
-    irisd_pull_release (guest->lane->pull, 1);
+  leave_window (guest);
+  guest->guest->counts.n_ending -= guest->ending;
   irisd_engine_kept_free (guest->kept);
   g_free (guest->end);
   g_free (guest);
@@ -642,6 +720,7 @@ on_delivered (IrisdPull *pull, const IrisdEngineMessage *message, gpointer user_
       irisd_pull_release (pull, 1);
       return;
     }
+  self->counts.mean_bytes = mean_of (self->counts.mean_bytes, guest.message.body.size);
   guest.kept = irisd_engine_message_keep (message);
   guest.item->data = g_memdup2 (&guest, sizeof guest);
   start (self, guest.item->data);
@@ -803,6 +882,20 @@ irisd_guest_lane_set (IrisdGuestLane *self, guint window, guint64 min_pending)
     irisd_pull_set_min_pending (self->pull, min_pending);
 }
 
+/* So many are to be under way besides those that it has brought. */
+void
+irisd_guest_lane_ask (IrisdGuestLane *self, guint n, guint64 min_pending)
+{
+  irisd_guest_lane_set (self, irisd_pull_get_n_held (self->pull) + n, min_pending);
+}
+
+/* What the consumer had left when it was last heard of. */
+guint64
+irisd_guest_lane_get_backlog (const IrisdGuestLane *self)
+{
+  return irisd_pull_get_backlog (self->pull);
+}
+
 static void
 leave_lane (IrisdGuest *self, IrisdGuestLane *lane)
 {
@@ -860,6 +953,12 @@ irisd_guest_new (const IrisdBridgeShared *shared,
   g_source_set_callback (self->timer, on_timer, self, NULL);
   g_source_set_static_name (self->timer, "irisd-guest");
   g_source_attach (self->timer, shared->context);
+  self->words = g_hash_table_new_full (g_str_hash, g_str_equal, g_free,
+                                       (GDestroyNotify) irisd_end_pack_free);
+  self->teller = g_source_new (&timer_funcs, sizeof (GSource));
+  g_source_set_callback (self->teller, on_teller, self, NULL);
+  g_source_set_static_name (self->teller, "irisd-guest-words");
+  g_source_attach (self->teller, shared->context);
   self->cancels = irisd_engine_subscribe (shared->engine, IRISD_BRIDGE_CANCEL_SUBJECT, on_cancel,
                                           self);
   self->link = irisd_bridge_link_new (
@@ -878,9 +977,11 @@ irisd_guest_stop (IrisdGuest *self)
   while (self->lanes->len > 0)
     irisd_guest_lane_close (g_ptr_array_index (self->lanes, 0));
   irisd_guest_table_give_all_back (self->table);
+  send_all_words (self);
   irisd_engine_unsubscribe (self->cancels);
   irisd_bridge_link_say_bye (self->link);
   g_source_destroy (self->timer);
+  g_source_destroy (self->teller);
 }
 
 /* It was stopped, and the engine is gone. */
@@ -889,6 +990,8 @@ irisd_guest_free (IrisdGuest *self)
 {
   irisd_guest_table_free (self->table);
   g_source_unref (self->timer);
+  g_source_unref (self->teller);
+  g_hash_table_unref (self->words);
   irisd_bridge_link_free (self->link);
   iris_wire_encoder_clear (&self->encoder);
   g_ptr_array_unref (self->lanes);

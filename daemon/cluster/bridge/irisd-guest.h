@@ -24,12 +24,14 @@ typedef void (*IrisdGuestLaneFunc) (IrisdGuestLane *lane, guint64 n_pending, gpo
 typedef struct
 {
   guint n_guests; /* delivered, and not answered */
+  guint n_ending; /* of these, have ended, and the stream does not have their end yet */
   guint64 n_delivered;
   guint64 n_done;      /* acknowledged with an end of this node */
   guint64 n_lost;      /* acknowledged because another node's end was first */
   guint64 n_given;     /* given back */
   guint64 n_dead;      /* dead letters: messages that no node can run */
   guint64 mean_run_ns; /* of the latest items; 0: none has run */
+  guint64 mean_bytes;  /* of the bodies of the latest items */
 } IrisdGuestCounts;
 
 IrisdGuest *irisd_guest_new (const IrisdBridgeShared *shared,
@@ -46,6 +48,8 @@ IrisdGuestLane *irisd_guest_open (IrisdGuest *self,
                                   guint window,
                                   guint64 min_pending);
 void irisd_guest_lane_set (IrisdGuestLane *self, guint window, guint64 min_pending);
+void irisd_guest_lane_ask (IrisdGuestLane *self, guint n, guint64 min_pending);
+guint64 irisd_guest_lane_get_backlog (const IrisdGuestLane *self);
 void irisd_guest_lane_close (IrisdGuestLane *self);
 
 void irisd_guest_get_counts (const IrisdGuest *self, IrisdGuestCounts *counts);

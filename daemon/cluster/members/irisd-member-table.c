@@ -262,11 +262,13 @@ irisd_member_table_describe (IrisdMemberTable *self)
         .state = row->state,
         .since_ms = row->since_ms,
         .seen_ms = row->seen_ms,
+        .heard_us = row->put_us,
         .node = row->node != NULL ? irisd_node_ref (row->node) : NULL,
       };
     }
   if (n > 0)
     qsort (members->members, n, sizeof *members->members, compare_members);
+  irisd_members_make_views (members);
   const IrisdMember *own = irisd_members_find (members, self->own);
   members->own_draining = irisd_member_table_get_mark (self, self->own) == IRISD_MARK_DRAINED
                           || (own != NULL && own->state == IRISD_MEMBER_DRAINING);

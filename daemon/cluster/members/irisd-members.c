@@ -39,6 +39,7 @@ clear (gpointer data)
       irisd_node_unref (self->members[i].node);
     }
   g_free (self->members);
+  g_free (self->views);
   g_free (self->own);
   g_free (self->reason);
   g_free (self->servers);
@@ -74,6 +75,56 @@ irisd_members_count (const IrisdMembers *self, IrisdMemberState state)
   for (guint i = 0; i < self->n_members; i++)
     n += self->members[i].state == state;
   return n;
+}
+
+/* An irisd that does not tell what its consumer has tells at least what waits at its places. */
+static void
+view_load (IrisdNodeView *view, const IrisdNode *node)
+{
+  const guint n_workers = irisd_node_count_workers (node);
+  view->n_workers = n_workers;
+  view->n_idle = n_workers - (guint) MIN (node->running, n_workers);
+  view->backlog = node->load.known ? node->load.pending : node->backlog;
+  view->n_begun = node->load.begun;
+  view->mean_run_ns = node->load.mean_run_ns;
+  view->mean_bytes = node->load.mean_bytes;
+  view->full = node->load.full;
+}
+
+static IrisdNodeView
+view_member (const IrisdMember *member)
+{
+  const IrisdNode *node = member->node;
+  IrisdNodeView view = {
+    .name = member->name,
+    .seen_us = member->state == IRISD_MEMBER_GONE ? -IRISD_NODE_LIFE_US - 1 : member->heard_us,
+    .draining = member->state == IRISD_MEMBER_DRAINING,
+    .removed = member->state == IRISD_MEMBER_REMOVED,
+  };
+  if (node == NULL)
+    return view;
+  view.rack = irisd_node_get_label (node, "rack");
+  view.zone = irisd_node_get_label (node, "zone");
+  view.services = (const char *const *) node->services;
+  view_load (&view, node);
+  return view;
+}
+
+/* Before another thread gets it. */
+void
+irisd_members_make_views (IrisdMembers *self)
+{
+  g_free (self->views);
+  self->views = g_new0 (IrisdNodeView, self->n_members);
+  for (guint i = 0; i < self->n_members; i++)
+    self->views[i] = view_member (&self->members[i]);
+}
+
+/* The map is that of @self, and lives as long. */
+IrisdNodeMap
+irisd_members_get_map (const IrisdMembers *self)
+{
+  return (IrisdNodeMap){ self->views, self->views != NULL ? self->n_members : 0, 0 };
 }
 
 /* --- the box ---------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "daemon/cluster/members/irisd-node.h"
+#include "daemon/cluster/policy/irisd-node-view.h"
 
 #include <pthread.h>
 
@@ -32,6 +33,7 @@ typedef struct
 {
   char *name;
   IrisdMemberState state;
+  gint64 heard_us;  /* the same as @seen_ms, by the monotonic clock of this node */
   guint64 since_ms; /* when it came into that state, Unix time as this node has it */
   guint64 seen_ms;  /* when it last told of itself; 0: not since this irisd was started */
   IrisdNode *node;  /* what it told last; NULL: nothing since this irisd was started */
@@ -54,6 +56,7 @@ typedef struct
   guint64 n_connects;     /* how often it connected */
   guint n_members;
   IrisdMember *members; /* in the order of their names, with this one once it has joined */
+  IrisdNodeView *views; /* of all members, as the policy has them; NULL: none were made */
 } IrisdMembers;
 
 IrisdMembers *irisd_members_new (const char *own, guint n_members);
@@ -61,6 +64,8 @@ IrisdMembers *irisd_members_ref (IrisdMembers *self);
 void irisd_members_unref (IrisdMembers *self);
 const IrisdMember *irisd_members_find (const IrisdMembers *self, const char *name);
 guint irisd_members_count (const IrisdMembers *self, IrisdMemberState state);
+void irisd_members_make_views (IrisdMembers *self);
+IrisdNodeMap irisd_members_get_map (const IrisdMembers *self);
 
 /* Where the newest picture is. The cluster thread puts; any thread gets, for as long as it needs.
  */

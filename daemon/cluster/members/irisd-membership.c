@@ -67,6 +67,7 @@ struct _IrisdMembership
 
   gboolean was_connected;
   gboolean putting;         /* the entry is on its way */
+  IrisdNode *put;           /* (nullable): what was put last */
   gboolean put_again;       /* and is to be put once more after that */
   gboolean reads;           /* the bucket is being read */
   guint64 last_sequence;    /* of this node's last put; 0: none */
@@ -499,6 +500,7 @@ take_put (IrisdEngine *engine, const IrisdPublishResult *result, gpointer user_d
       self->putting = FALSE;
       self->last_sequence = result->sequence;
       self->n_reports++;
+      self->host.told (self->put, self->host.user_data);
       join (self);
       break;
     case IRISD_PUBLISH_WRONG_SEQUENCE:
@@ -546,6 +548,8 @@ irisd_membership_report (IrisdMembership *self)
   gsize length;
   gconstpointer data = g_bytes_get_data (value, &length);
   self->putting = TRUE;
+  irisd_node_unref (self->put);
+  self->put = irisd_node_ref (node);
   irisd_engine_publish (self->shared->engine,
                         &(IrisdEnginePublication){ .subject = subject,
                                                    .headers = &life,
@@ -799,6 +803,7 @@ irisd_membership_free (IrisdMembership *self)
   disarm (&self->reading);
   irisd_engine_unsubscribe (self->hints);
   irisd_member_table_free (self->table);
+  irisd_node_unref (self->put);
   g_free (self->stream);
   g_free (self->prefix);
   g_free (self->servers);

@@ -16,6 +16,8 @@ typedef struct
 {
   void (*describe) (IrisdNode *node, gpointer user_data); /* fills what changes */
   void (*changed) (gpointer user_data); /* a new picture is in the context's box */
+  /* the entry of this node is in the bucket, as it was described before */
+  void (*told) (const IrisdNode *node, gpointer user_data);
   void (*ask_why) (gpointer user_data); /* the bucket does not answer: find out why */
   gpointer user_data;
 } IrisdMembershipHost;

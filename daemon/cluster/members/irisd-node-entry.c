@@ -69,6 +69,22 @@ add_places (JsonBuilder *builder, const IrisdNode *self)
   json_builder_end_array (builder);
 }
 
+static void
+add_load (JsonBuilder *builder, const IrisdNodeLoad *load)
+{
+  if (!load->known)
+    return;
+  json_builder_set_member_name (builder, "load");
+  json_builder_begin_object (builder);
+  json_builder_set_member_name (builder, "full");
+  json_builder_add_boolean_value (builder, load->full);
+  add_number (builder, "pending", load->pending);
+  add_number (builder, "begun", load->begun);
+  add_number (builder, "run-ns", load->mean_run_ns);
+  add_number (builder, "bytes", load->mean_bytes);
+  json_builder_end_object (builder);
+}
+
 static GBytes *
 generate (JsonBuilder *builder)
 {
@@ -93,6 +109,7 @@ irisd_node_encode (const IrisdNode *self)
   json_builder_add_boolean_value (builder, self->draining);
   add_number (builder, "running", self->running);
   add_number (builder, "backlog", self->backlog);
+  add_load (builder, &self->load);
   add_places (builder, self);
   add_texts (builder, "labels", self->labels);
   add_texts (builder, "services", self->services);
@@ -233,14 +250,31 @@ is_incarnation (const char *text)
 }
 
 static gboolean
-read_draining (JsonObject *object, IrisdNode *self, GError **error)
+read_boolean (JsonObject *object, const char *name, gboolean *value, GError **error)
 {
   g_autoptr (GError) local = NULL;
-  JsonNode *node = find (object, "draining", G_TYPE_BOOLEAN, &local);
+  JsonNode *node = find (object, name, G_TYPE_BOOLEAN, &local);
   if (local != NULL)
-    return refuse (error, "draining");
-  self->draining = node != NULL && json_node_get_boolean (node);
+    return refuse (error, name);
+  *value = node != NULL && json_node_get_boolean (node);
   return TRUE;
+}
+
+static gboolean
+read_load (JsonObject *object, IrisdNodeLoad *load, GError **error)
+{
+  JsonNode *node = json_object_get_member (object, "load");
+  if (node == NULL)
+    return TRUE;
+  if (!JSON_NODE_HOLDS_OBJECT (node))
+    return refuse (error, "load");
+  object = json_node_get_object (node);
+  load->known = TRUE;
+  return read_boolean (object, "full", &load->full, error)
+         && read_number (object, "pending", (guint64) MOST_NUMBER, &load->pending, error)
+         && read_number (object, "begun", (guint64) MOST_NUMBER, &load->begun, error)
+         && read_number (object, "run-ns", (guint64) MOST_NUMBER, &load->mean_run_ns, error)
+         && read_number (object, "bytes", (guint64) MOST_NUMBER, &load->mean_bytes, error);
 }
 
 static gboolean
@@ -250,14 +284,16 @@ read_all (JsonObject *object, IrisdNode *self, GError **error)
   if (!read_number (object, "format", G_MAXINT32, &format, error)
       || !read_text (object, "version", TRUE, &self->version, error)
       || !read_text (object, "incarnation", TRUE, &self->incarnation, error)
-      || !read_draining (object, self, error)
+      || !read_boolean (object, "draining", &self->draining, error)
       || !read_number (object, "running", (guint64) MOST_NUMBER, &self->running, error)
       || !read_number (object, "backlog", (guint64) MOST_NUMBER, &self->backlog, error)
-      || !read_places (object, self, error) || !read_texts (object, "labels", &self->labels, error)
+      || !read_load (object, &self->load, error) || !read_places (object, self, error)
+      || !read_texts (object, "labels", &self->labels, error)
       || !read_texts (object, "services", &self->services, error)
       || !read_texts (object, "endpoints", &self->endpoints, error))
     return FALSE;
   self->format = (guint) format;
+  irisd_node_sort_services (self);
   return is_incarnation (self->incarnation) || refuse (error, "incarnation");
 }
 

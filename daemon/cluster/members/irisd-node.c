@@ -4,6 +4,7 @@
  */
 #include "daemon/cluster/members/irisd-node.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* All is empty but the format; fill it before another thread gets it. */
@@ -60,6 +61,20 @@ irisd_node_set_n_places (IrisdNode *self, guint n)
   clear_places (self);
   self->places = g_new0 (IrisdNodePlace, n);
   self->n_places = n;
+}
+
+static int
+compare_names (gconstpointer a, gconstpointer b)
+{
+  return strcmp (*(char *const *) a, *(char *const *) b);
+}
+
+/* In order, as two lists of them are compared; entries of older irisd are in none. */
+void
+irisd_node_sort_services (IrisdNode *self)
+{
+  if (self->services != NULL && self->services[0] != NULL)
+    qsort (self->services, g_strv_length (self->services), sizeof *self->services, compare_names);
 }
 
 guint

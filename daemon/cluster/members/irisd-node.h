@@ -25,6 +25,26 @@ typedef struct
   guint64 backlog; /* items that wait there */
 } IrisdNodePlace;
 
+/* What this irisd itself does at the moment, with all of its items. */
+typedef struct
+{
+  guint64 running;
+  guint64 waiting; /* for a worker */
+  guint64 memory_used, memory_limit;
+  gboolean disk_full;
+} IrisdHostLoad;
+
+/* What the policy of the others needs besides what runs and waits. */
+typedef struct
+{
+  gboolean known;      /* FALSE in an entry of an older irisd: all else is 0 */
+  gboolean full;       /* its memory or disk is at a limit */
+  guint64 pending;     /* items that are softly hinted at it, and that it has not pulled */
+  guint64 begun;       /* items of the cluster that it has begun since it started */
+  guint64 mean_run_ns; /* of these; 0: not known, also below */
+  guint64 mean_bytes;  /* of their bodies */
+} IrisdNodeLoad;
+
 /* Constant once it is made; reference-counted. */
 typedef struct
 {
@@ -35,10 +55,11 @@ typedef struct
   gboolean draining; /* it takes no items of others */
   guint64 running;   /* items that run */
   guint64 backlog;   /* items that wait, of all places */
+  IrisdNodeLoad load;
   guint n_places;
   IrisdNodePlace *places;
   char **labels;    /* as kind=value, in order */
-  char **services;  /* that its workers and worker processes serve, for all users */
+  char **services;  /* that its workers and worker processes serve, for all users; sorted */
   char **endpoints; /* of its front door */
 } IrisdNode;
 
@@ -46,6 +67,7 @@ IrisdNode *irisd_node_new (void);
 IrisdNode *irisd_node_ref (IrisdNode *self);
 void irisd_node_unref (IrisdNode *self);
 void irisd_node_set_n_places (IrisdNode *self, guint n);
+void irisd_node_sort_services (IrisdNode *self);
 guint irisd_node_count_workers (const IrisdNode *self);
 const char *irisd_node_get_label (const IrisdNode *self, const char *kind);
 

@@ -151,7 +151,8 @@ irisd_pull_plan_get_window (const IrisdPullPlan *self, const IrisdNodeView *own)
   /* Long items that were pulled ahead before one of them had run could not be stolen any more. */
   guint64 each = run_ns != 0 ? (IRISD_PULL_AHEAD_NS + run_ns - 1) / run_ns : least;
 
-  return own->n_workers * (guint) CLAMP (each, least, self->rules.window);
+  return MIN (own->n_workers * (guint) CLAMP (each, least, self->rules.window),
+              MAX (IRISD_PULL_DEEP, own->n_workers * IRISD_PULL_USUAL));
 }
 
 /* What a thief has in hand lasts as long as two moves: so the next pull is answered before it is
@@ -510,8 +511,8 @@ append (Lane *lane, gboolean drop, guint batch, GArray *pulls)
 
   pull.drop = drop;
   pull.batch = drop ? 0 : batch;
+  pull.n_open = lane->asked = drop ? 0 : lane->asked + batch;
   g_array_append_val (pulls, pull);
-  lane->asked = drop ? 0 : lane->asked + batch;
 }
 
 static void

@@ -7,11 +7,13 @@
  * Own lanes. A node pulls from its own soft and strict consumers and from ANY. A pull ahead hides
  * the way to the engine; what is pulled ahead cannot be stolen. Measured with an owner of 4 workers
  * and items of 5 ms: a window of 2 per worker adds 0.2-1 s of waiting under load, one of 8 10-45
- * ms. So the window is 8 per worker, asked again at half. Longer items need less: 40 ms of work are
- * ahead in that measurement, and as many items as last so long are enough, 2 per worker at least,
- * one that runs and one behind it; no more than that either before the first of them has run. Each
- * of the three lanes asks for what is missing in the window, since which of them has items is not
- * known; when the window is full, the pull from ANY is withdrawn and the other two have at most
+ * ms. So the window is 40 ms of work, as in that measurement, asked again at half; 2 per worker at
+ * least, one that runs and one behind it; no more than that either before the first of them has
+ * run. Of items so short that 40 ms are more than 8 per worker it is 256 in all, or those 8, if
+ * that is more: what has to be hidden is the way to the engine, which is the same for any number of
+ * workers, and each request and each ack of few items costs the engine a round of its replicas.
+ * Each of the three lanes asks for what is missing in the window, since which of them has items is
+ * not known; when the window is full, the pull from ANY is withdrawn and the other two have at most
  * asked for one window each. Local items that wait count against ANY alone: no local load keeps the
  * node's own hinted items away.
  *
@@ -57,7 +59,9 @@
 
 G_BEGIN_DECLS
 
-#define IRISD_PULL_WINDOW       8
+#define IRISD_PULL_WINDOW       128
+#define IRISD_PULL_USUAL        8
+#define IRISD_PULL_DEEP         256
 #define IRISD_PULL_LEAST_WINDOW 2
 #define IRISD_PULL_AHEAD_NS     G_GUINT64_CONSTANT (40000000)
 #define IRISD_PULL_VICTIMS      3
@@ -91,6 +95,7 @@ typedef struct
   IrisdNodeDistance distance;
   gboolean drop; /* withdraw */
   guint batch;
+  guint n_open;        /* that are asked for there with this one, and have not come */
   guint64 min_pending; /* 0: none */
 } IrisdPullChange;
 

@@ -30,7 +30,8 @@ make_node (const char *name, const char *incarnation)
       node->places[i].backlog = 6;
     }
   node->labels = g_strsplit ("rack=r1 zone=north", " ", -1);
-  node->services = g_strsplit ("echo sha256", " ", -1);
+  node->load = (IrisdNodeLoad){ TRUE, TRUE, 7, 8, 9, 10 };
+  node->services = g_strsplit ("sha256 echo", " ", -1);
   node->endpoints = g_strsplit ("ipc:///run/iris/front.ipc", " ", -1);
   return node;
 }
@@ -65,8 +66,14 @@ START_TEST (an_entry_is_read_as_it_was_written)
   ck_assert_uint_eq (irisd_node_count_workers (read), 8);
   ck_assert_str_eq (irisd_node_get_label (read, "zone"), "north");
   ck_assert_ptr_null (irisd_node_get_label (read, "zon"));
-  ck_assert (
-      g_strv_equal ((const char *const *) read->services, (const char *const *) node->services));
+  ck_assert (read->load.known && read->load.full);
+  ck_assert_uint_eq (read->load.pending, 7);
+  ck_assert_uint_eq (read->load.begun, 8);
+  ck_assert_uint_eq (read->load.mean_run_ns, 9);
+  ck_assert_uint_eq (read->load.mean_bytes, 10);
+  /* Of the reader, for an older irisd has them in any order. */
+  ck_assert (g_strv_equal ((const char *const *) read->services,
+                           (const char *const[]){ "echo", "sha256", NULL }));
   ck_assert (
       g_strv_equal ((const char *const *) read->endpoints, (const char *const *) node->endpoints));
 }
@@ -88,6 +95,7 @@ START_TEST (entries_of_other_versions_are_read)
       older = decode ("{\"version\":\"0\",\"incarnation\":\"" INCARNATION "\"}", &error);
   ck_assert_ptr_nonnull (older);
   ck_assert (!older->draining);
+  ck_assert (!older->load.known);
   ck_assert_uint_eq (older->n_places, 0);
   ck_assert_uint_eq (g_strv_length (older->services), 0);
 }
@@ -110,6 +118,9 @@ START_TEST (damaged_entries_are_refused)
     "{\"version\":\"0\",\"incarnation\":\"" INCARNATION "\",\"running\":\"1\"}",
     "{\"version\":\"0\",\"incarnation\":\"" INCARNATION "\",\"backlog\":1e300}",
     "{\"version\":\"0\",\"incarnation\":\"" INCARNATION "\",\"draining\":1}",
+    "{\"version\":\"0\",\"incarnation\":\"" INCARNATION "\",\"load\":1}",
+    "{\"version\":\"0\",\"incarnation\":\"" INCARNATION "\",\"load\":{\"begun\":-1}}",
+    "{\"version\":\"0\",\"incarnation\":\"" INCARNATION "\",\"load\":{\"full\":1}}",
     "{\"version\":\"0\",\"incarnation\":\"" INCARNATION "\",\"places\":{}}",
     "{\"version\":\"0\",\"incarnation\":\"" INCARNATION "\",\"places\":[1]}",
     "{\"version\":\"0\",\"incarnation\":\"" INCARNATION "\",\"places\":[{}]}",
@@ -126,6 +137,19 @@ START_TEST (damaged_entries_are_refused)
     }
   ck_assert_ptr_null (irisd_node_decode ("N 1", "{}", 2, NULL));
   ck_assert_ptr_null (irisd_node_decode ("n1", "{\"version\":\"\xff\"}", 15, NULL));
+}
+END_TEST
+
+START_TEST (a_load_that_is_not_known_is_not_told)
+{
+  g_autoptr (IrisdNode) node = make_node ("n1", INCARNATION);
+  node->load.known = FALSE;
+  g_autoptr (GBytes) text = irisd_node_encode (node);
+  gsize length;
+  gconstpointer data = g_bytes_get_data (text, &length);
+  g_autoptr (IrisdNode) read = irisd_node_decode ("n1", data, length, NULL);
+  ck_assert_ptr_nonnull (read);
+  ck_assert (!read->load.known);
 }
 END_TEST
 
@@ -329,6 +353,47 @@ START_TEST (a_hint_of_another_run_changes_nothing)
 }
 END_TEST
 
+/* An irisd of before tells only what waits at its places. */
+START_TEST (the_policy_sees_what_the_entries_tell)
+{
+  g_autoptr (IrisdMemberTable) table = irisd_member_table_new ("n1");
+  g_autoptr (IrisdNode) node = make_node ("n1", INCARNATION);
+  g_autoptr (IrisdNode) old = make_node ("n2", INCARNATION);
+  g_autoptr (IrisdNode) ended = make_node ("n3", INCARNATION);
+  const IrisdMoment now = { 20 * G_USEC_PER_SEC, 1000 };
+  old->load = (IrisdNodeLoad){ .known = FALSE };
+  old->running = 100;
+  irisd_member_table_put (table, node, now);
+  irisd_member_table_put (table, old, now);
+  irisd_member_table_put (table, ended, now);
+  irisd_member_table_mark (table, "n3", IRISD_MARK_MEMBER, now);
+  irisd_member_table_lose (table, "n3", now);
+  irisd_member_table_mark (table, "n4", IRISD_MARK_REMOVED, now);
+  irisd_member_table_mark (table, "n2", IRISD_MARK_DRAINED, now);
+  g_autoptr (IrisdMembers) members = irisd_member_table_describe (table);
+  const IrisdNodeMap map = irisd_members_get_map (members);
+  const IrisdNodeView *views = map.nodes;
+  ck_assert_uint_eq (map.n_nodes, 4);
+  ck_assert_str_eq (views[0].name, "n1");
+  ck_assert_str_eq (views[0].rack, "r1");
+  ck_assert_str_eq (views[0].zone, "north");
+  ck_assert_uint_eq (views[0].n_workers, 8);
+  ck_assert_uint_eq (views[0].n_idle, 5);
+  ck_assert_uint_eq (views[0].backlog, 7);
+  ck_assert_uint_eq (views[0].n_begun, 8);
+  ck_assert_uint_eq (views[0].mean_run_ns, 9);
+  ck_assert_uint_eq (views[0].mean_bytes, 10);
+  ck_assert_int_eq (views[0].seen_us, now.us);
+  ck_assert (views[0].full && !views[0].draining);
+  ck_assert (irisd_node_view_has_service (&views[0], "echo"));
+  ck_assert_uint_eq (views[1].backlog, 12);
+  ck_assert_uint_eq (views[1].n_idle, 0);
+  ck_assert (views[1].draining && !views[1].full);
+  ck_assert_int_eq (irisd_node_view_get_standing (&views[2], now.us), IRISD_NODE_GONE);
+  ck_assert_int_eq (irisd_node_view_get_standing (&views[3], now.us), IRISD_NODE_REMOVED);
+}
+END_TEST
+
 START_TEST (members_come_in_the_order_of_their_names)
 {
   g_autoptr (IrisdMemberTable) table = irisd_member_table_new ("n1");
@@ -406,6 +471,7 @@ main (void)
   tcase_add_test (entries, an_entry_is_read_as_it_was_written);
   tcase_add_test (entries, entries_of_other_versions_are_read);
   tcase_add_test (entries, damaged_entries_are_refused);
+  tcase_add_test (entries, a_load_that_is_not_known_is_not_told);
   tcase_add_test (entries, an_entry_may_be_damaged_anywhere);
   tcase_add_test (entries, too_long_an_entry_is_refused);
   tcase_add_test (entries, marks_are_read_as_they_were_written);
@@ -418,6 +484,7 @@ main (void)
   tcase_add_test (states, what_a_reload_does_not_find_is_gone_or_forgotten);
   tcase_add_test (states, a_node_whose_entry_ended_without_servers_may_put_it_again);
   tcase_add_test (states, a_hint_of_another_run_changes_nothing);
+  tcase_add_test (states, the_policy_sees_what_the_entries_tell);
   tcase_add_test (states, members_come_in_the_order_of_their_names);
   suite_add_tcase (suite, states);
   TCase *box = tcase_create ("box");

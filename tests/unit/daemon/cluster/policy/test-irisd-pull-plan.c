@@ -9,7 +9,8 @@
 
 #define MS      G_GUINT64_CONSTANT (1000000)
 #define N_NODES 8
-#define WINDOW  (4 * IRISD_PULL_WINDOW)
+/* 40 ms of items of 1 ms, for 4 workers. */
+#define WINDOW 160
 
 /* The own node is the first, "a"; b is in its rack, c and d in its zone, the others are far. */
 static IrisdNodeView nodes[N_NODES];
@@ -173,6 +174,17 @@ TEST (long_items_have_a_small_window)
   ck_assert_uint_eq (SOFT ("a")->batch, 4 * IRISD_PULL_LEAST_WINDOW);
   own.view.mean_run_ns = 10 * MS;
   ck_assert_uint_eq (irisd_pull_plan_get_window (plan, &own.view), 16);
+}
+
+/* What is to be hidden is the way to the engine, however many workers there are. */
+TEST (short_items_have_a_window_that_does_not_grow_with_the_workers)
+{
+  own.view.mean_run_ns = 1000;
+  ck_assert_uint_eq (irisd_pull_plan_get_window (plan, &own.view), IRISD_PULL_DEEP);
+  own.view.n_workers = 1;
+  ck_assert_uint_eq (irisd_pull_plan_get_window (plan, &own.view), IRISD_PULL_WINDOW);
+  own.view.n_workers = 100;
+  ck_assert_uint_eq (irisd_pull_plan_get_window (plan, &own.view), 100 * IRISD_PULL_USUAL);
 }
 
 /* If they turn out to be long, what is ahead of the workers cannot be stolen any more. */
@@ -667,6 +679,21 @@ TEST (a_hungry_node_looks_sooner_again)
   be_busy (20);
   make ();
   ck_assert_int_eq (irisd_pull_plan_get_next (plan, now), now + IRISD_PULL_ROUND_US);
+}
+
+/* What came with a message tells less than the map has: that is some seconds old. */
+TEST (what_the_last_message_told_counts_before_an_older_map)
+{
+  nodes[1].backlog = 1000;
+  make ();
+  ck_assert_ptr_nonnull (SOFT ("b"));
+  irisd_pull_plan_note_delivered (plan, IRISD_LANE_SOFT, "b", SOFT ("b")->batch, 0);
+  now += IRISD_PULL_ROUND_US;
+  own.view.seen_us = now;
+  map.serial++;
+  guint64 empty = looks (IRIS_STEAL_VERDICT_EMPTY);
+  make ();
+  ck_assert_uint_gt (looks (IRIS_STEAL_VERDICT_EMPTY), empty);
 }
 
 TEST_MAIN ("irisd-pull-plan", set_up, tear_down)
