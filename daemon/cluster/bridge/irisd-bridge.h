@@ -40,7 +40,7 @@ void irisd_bridge_free (IrisdBridge *self);
 void irisd_bridge_follow_engine (IrisdBridge *self);
 void irisd_bridge_set_taking (IrisdBridge *self, gboolean taking);
 void irisd_bridge_follow_members (IrisdBridge *self, IrisdMembers *members);
-void irisd_bridge_get_counts (IrisdBridge *self, IrisdAwayCounts *away, IrisdGuestCounts *guest);
+void irisd_bridge_get_counts (IrisdBridge *self, IrisdClusterCounts *counts);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisdBridge, irisd_bridge_free)
 

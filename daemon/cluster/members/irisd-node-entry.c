@@ -93,6 +93,8 @@ irisd_node_encode (const IrisdNode *self)
   json_builder_add_boolean_value (builder, self->draining);
   add_number (builder, "running", self->running);
   add_number (builder, "backlog", self->backlog);
+  add_number (builder, "away", self->away);
+  add_number (builder, "guests", self->guests);
   add_places (builder, self);
   add_texts (builder, "labels", self->labels);
   add_texts (builder, "services", self->services);
@@ -253,6 +255,8 @@ read_all (JsonObject *object, IrisdNode *self, GError **error)
       || !read_draining (object, self, error)
       || !read_number (object, "running", (guint64) MOST_NUMBER, &self->running, error)
       || !read_number (object, "backlog", (guint64) MOST_NUMBER, &self->backlog, error)
+      || !read_number (object, "away", (guint64) MOST_NUMBER, &self->away, error)
+      || !read_number (object, "guests", (guint64) MOST_NUMBER, &self->guests, error)
       || !read_places (object, self, error) || !read_texts (object, "labels", &self->labels, error)
       || !read_texts (object, "services", &self->services, error)
       || !read_texts (object, "endpoints", &self->endpoints, error))
