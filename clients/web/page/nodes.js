@@ -107,6 +107,7 @@ export class NodesView {
     this.tiles = TILES.map(([title, text, isBad]) => ({ node: el("dd", {}), title, text, isBad }));
     this.old = el("p", { class: "warn" });
     this.promise = el("p", { class: "faint" });
+    this.key = el("p", { class: "faint" }, "A box for each place: as full as items wait or run for each of its workers.");
     this.cards = new Map();
     this.list = el("ul", { class: "nodes" });
     this.cut = el("p", { class: "faint" });
@@ -128,8 +129,7 @@ export class NodesView {
       { title: "heard", long: "how long ago it told of itself", number: true, by: node => node.own ? -1 : node.silent_s, text: heard },
     ], node => node.name, { sort: { column: 0, down: false }, most: 100, none: "No node is known yet." });
     section.replaceChildren(el("dl", { class: "tiles" }, ...this.tiles.map(tile => el("div", { class: "tile" }, el("dt", {}, tile.title), tile.node))),
-      el("div", { class: "stack" }, el("section", { class: "panel", "aria-label": "Machines" }, el("h2", {}, "All machines"), this.old, this.list, this.cut,
-          el("p", { class: "faint" }, "A box for each place: as full as items wait or run for each of its workers."), this.promise),
+      el("div", { class: "stack" }, el("section", { class: "panel", "aria-label": "Machines" }, el("h2", {}, "All machines"), this.old, this.list, this.cut, this.key, this.promise),
         el("section", { class: "panel" }, this.table.element)));
   }
 
@@ -164,6 +164,7 @@ export class NodesView {
         this.cards.delete(name);
       }
     this.list.classList.toggle("old", cluster.state !== "joined");
+    this.key.hidden = shown.length === 0;
     setText(this.cut, nodes.length > MOST_CARDS ? `The first ${MOST_CARDS} of ${nodes.length}; the table has all.` : "");
     setText(this.promise, cluster.promise + (cluster.promise && !cluster.takes_durable ? " So durable items stay at their node." : ""));
     this.table.update(nodes);

@@ -84,7 +84,7 @@ function showHead() {
     setBadge("not ready", "warn");
     setBanner(`irisd is not ready: ${state.not_ready.join("; ")}.`, "warn");
   } else if (state?.cluster && state.cluster.state !== "joined") {
-    setBadge(state.cluster.state === "alone" ? "alone" : "not in the cluster", "warn");
+    setBadge(state.cluster.state, "warn");
     setBanner(describeCluster(state.cluster), "warn");
   } else if (state) {
     setBadge("live", "good");
