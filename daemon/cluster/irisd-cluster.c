@@ -36,6 +36,9 @@
  */
 #define MOST_TRIES 5
 
+/* STATISTICS tells what was counted at most so long ago. */
+#define COUNT_EACH_S 1
+
 /* The servers are looked at at most so often while the bucket does not answer. */
 #define CHECK_EACH_US (15 * G_USEC_PER_SEC)
 
@@ -47,6 +50,7 @@ struct _IrisdCluster
   IrisdStreamsOptions streams;
   GMainLoop *loop;
   GSource *mails;
+  GSource *counting;
   GSource *leave_limit; /* NULL, or ends the wait for the end of the entry */
   GThread *thread;      /* NULL: not started, or joined */
   _Atomic gboolean stopping;
@@ -361,6 +365,15 @@ handle (IrisdCluster *self, IrisdClusterRequest *request)
     irisd_membership_handle (self->membership, request);
 }
 
+static void
+clear_source (GSource **source)
+{
+  if (*source == NULL)
+    return;
+  g_source_destroy (*source);
+  g_clear_pointer (source, g_source_unref);
+}
+
 /* --- the thread ------------------------------------------------------------------------------- */
 
 static void
@@ -423,9 +436,14 @@ static void
 describe (IrisdNode *node, gpointer user_data)
 {
   IrisdCluster *self = user_data;
+  IrisdClusterCounts counts;
   self->host.describe (node, self->host.user_data);
-  if (self->bridge != NULL)
-    irisd_bridge_describe (self->bridge, &node->load);
+  if (self->bridge == NULL)
+    return;
+  irisd_bridge_get_counts (self->bridge, &counts);
+  node->away = counts.n_away;
+  node->guests = counts.n_guests;
+  irisd_bridge_describe (self->bridge, &node->load);
 }
 
 static void
@@ -448,7 +466,8 @@ static void
 note_told (const IrisdNode *node, gpointer user_data)
 {
   IrisdCluster *self = user_data;
-  irisd_bridge_note_told (self->bridge, node, g_get_monotonic_time ());
+  if (self->bridge != NULL)
+    irisd_bridge_note_told (self->bridge, node, g_get_monotonic_time ());
 }
 
 /* Durable items that would be promised less are refused, with the reason. */
@@ -552,6 +571,16 @@ make_bridge (IrisdCluster *self)
     g_error ("%s", error->message);
 }
 
+static gboolean
+count (gpointer user_data)
+{
+  IrisdCluster *self = user_data;
+  IrisdClusterCounts counts;
+  irisd_bridge_get_counts (self->bridge, &counts);
+  irisd_members_box_put_counts (&self->shared.members, &counts);
+  return G_SOURCE_CONTINUE;
+}
+
 static void
 make_parts (IrisdCluster *self)
 {
@@ -559,6 +588,9 @@ make_parts (IrisdCluster *self)
   g_autofree char *stream = irisd_streams_get_name (&self->streams, IRISD_STREAM_NODES);
   g_autofree char *prefix = irisd_streams_get_nodes_subject (&self->streams, "");
   make_bridge (self);
+  self->counting = g_timeout_source_new_seconds (COUNT_EACH_S);
+  g_source_set_callback (self->counting, count, self, NULL);
+  g_source_attach (self->counting, self->shared.context);
   self->membership = irisd_membership_new (&self->shared, stream, prefix, &host);
   follow_engine (self->shared.engine, self);
 }
@@ -572,6 +604,7 @@ run_thread (gpointer data)
   g_main_loop_run (self->loop);
   g_clear_pointer (&self->membership, irisd_membership_free);
   irisd_bridge_stop (self->bridge);
+  clear_source (&self->counting);
   g_clear_pointer (&self->shared.engine, irisd_engine_free);
   g_clear_pointer (&self->bridge, irisd_bridge_free);
   g_main_context_pop_thread_default (self->shared.context);
@@ -668,15 +701,6 @@ irisd_cluster_stop (IrisdCluster *self)
   atomic_store_explicit (&self->stopping, TRUE, memory_order_release);
   irisd_mailbox_wake (&self->mailbox);
   g_thread_join (g_steal_pointer (&self->thread));
-}
-
-static void
-clear_source (GSource **source)
-{
-  if (*source == NULL)
-    return;
-  g_source_destroy (*source);
-  g_clear_pointer (source, g_source_unref);
 }
 
 /* It never started, or was stopped. The gateways still exist. */

@@ -9,6 +9,7 @@
 
 #include "daemon/base/irisd-broadcast.h"
 #include "daemon/cluster/members/irisd-cluster-request.h"
+#include "daemon/cluster/policy/irisd-node-view.h"
 #include "daemon/exec/worker/irisd-worker-processes.h"
 #include "daemon/gateway/irisd-place-requests.h"
 #include "daemon/gateway/irisd-send.h"
@@ -21,6 +22,8 @@ G_STATIC_ASSERT ((int) IRISD_MEMBER_HERE == (int) IRIS_WIRE_NODE_HERE);
 G_STATIC_ASSERT ((int) IRISD_MEMBER_REMOVED == (int) IRIS_WIRE_NODE_REMOVED);
 G_STATIC_ASSERT ((int) IRISD_CLUSTER_JOINING == (int) IRIS_WIRE_CLUSTER_JOINING);
 G_STATIC_ASSERT ((int) IRISD_CLUSTER_REFUSED == (int) IRIS_WIRE_CLUSTER_REFUSED);
+G_STATIC_ASSERT ((int) IRISD_NODE_SELF == (int) IRIS_WIRE_NODE_SELF);
+G_STATIC_ASSERT ((int) IRISD_NODE_FAR == (int) IRIS_WIRE_NODE_FAR);
 
 /* --- NODES ------------------------------------------------------------------------------------ */
 
@@ -32,6 +35,8 @@ fill_entry (const IrisdNode *node, IrisWireNode *out)
   out->workers = irisd_node_count_workers (node);
   out->running = node->running;
   out->backlog = node->backlog;
+  out->away = node->away;
+  out->guests = node->guests;
   out->labels = g_strdupv (node->labels);
   out->services = g_strdupv (node->services);
   out->endpoints = g_strdupv (node->endpoints);
@@ -44,6 +49,29 @@ fill_entry (const IrisdNode *node, IrisWireNode *out)
       .workers = node->places[i].workers,
       .backlog = node->places[i].backlog,
     };
+}
+
+/* The name and labels of @member alone; the others are not looked at. */
+static IrisdNodeView
+view_labels (const IrisdMember *member)
+{
+  const gboolean told = member->node != NULL;
+  return (IrisdNodeView){
+    .name = member->name,
+    .rack = told ? irisd_node_get_label (member->node, "rack") : NULL,
+    .zone = told ? irisd_node_get_label (member->node, "zone") : NULL,
+  };
+}
+
+/* An irisd that has not joined yet is not among the members: all others are far. */
+static guint32
+measure_distance (const IrisdMember *own, const IrisdMember *other)
+{
+  if (own == NULL)
+    return IRISD_NODE_FAR;
+  const IrisdNodeView here = view_labels (own);
+  const IrisdNodeView there = view_labels (other);
+  return irisd_node_view_get_distance (&here, &there);
 }
 
 static void
@@ -62,6 +90,7 @@ fill_member (const IrisdMember *member, const char *own, IrisWireNode *out)
 static IrisWireNodes *
 describe_nodes (const IrisdMembers *members)
 {
+  const IrisdMember *own = irisd_members_find (members, members->own);
   IrisWireNodes *nodes = iris_wire_nodes_new (members->n_members);
   nodes->node = g_strdup (members->own);
   nodes->state = members->status;
@@ -71,7 +100,10 @@ describe_nodes (const IrisdMembers *members)
   nodes->promise = g_strdup (members->promise);
   nodes->takes_durable = members->takes_durable;
   for (guint i = 0; i < members->n_members; i++)
-    fill_member (&members->members[i], members->own, &nodes->nodes[i]);
+    {
+      fill_member (&members->members[i], members->own, &nodes->nodes[i]);
+      nodes->nodes[i].distance = measure_distance (own, &members->members[i]);
+    }
   return nodes;
 }
 
@@ -269,6 +301,31 @@ irisd_cluster_requests_describe_node (IrisdNode *node, gpointer data)
 
 /* --- STATISTICS ------------------------------------------------------------------------------- */
 
+static void
+fill_counts (IrisdMembersBox *box, IrisWireClusterStatistics *out)
+{
+  IrisdClusterCounts counts;
+  irisd_members_box_get_counts (box, &counts);
+  out->away = counts.n_away;
+  out->held = counts.n_held;
+  out->guests = counts.n_guests;
+  out->published = counts.n_published;
+  out->away_ended = counts.n_ended;
+  out->ends_found = counts.n_found;
+  out->delivered = counts.n_delivered;
+  out->redelivered = counts.n_again;
+  out->guests_ended = counts.n_done;
+  out->late_ends = counts.n_lost;
+  out->given_back = counts.n_given;
+  out->dead_letters = counts.n_dead;
+  out->failed = counts.n_failed;
+  out->bytes_sent = counts.bytes_sent;
+  out->bytes_received = counts.bytes_received;
+  out->rescued = counts.n_rescued;
+  out->n_stolen = IRISD_CLUSTER_N_DISTANCES;
+  out->stolen = g_memdup2 (counts.n_stolen, sizeof counts.n_stolen);
+}
+
 /* The section `cluster`. */
 void
 irisd_cluster_requests_fill_statistics (IrisdCore *core, IrisWireStatistics *out)
@@ -292,4 +349,5 @@ irisd_cluster_requests_fill_statistics (IrisdCore *core, IrisWireStatistics *out
   cluster->reports = members->n_reports;
   cluster->reports_failed = members->n_failed;
   cluster->connects = members->n_connects;
+  fill_counts (core->members, cluster);
 }

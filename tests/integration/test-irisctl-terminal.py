@@ -10,6 +10,7 @@ import os
 import pty
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -41,12 +42,30 @@ class OnATerminal(unittest.TestCase):
         os.mkdir(run, 0o700)
         self.environment = dict(os.environ, IRIS_RUNTIME_DIR=run, LC_ALL="C.UTF-8", TZ="UTC", TERM="xterm")
         self.environment.pop("NO_COLOR", None)
-        self.irisd = subprocess.Popen([IRISD, "--journal", os.path.join(directory.name, "journal"),
-                                       "--topology=package:2 core:2 pu:1", "--places=package"],
+        self.directory = directory.name
+        self.start()
+
+    def start(self, *more):
+        self.irisd = subprocess.Popen([IRISD, "--journal", os.path.join(self.directory, "journal"),
+                                       "--topology=package:2 core:2 pu:1", "--places=package", *more],
                                       env=self.environment, stderr=subprocess.DEVNULL)
         self.addCleanup(self.irisd.wait)
         self.addCleanup(self.irisd.kill)
         self.irisctl("--wait", "60", "status")
+
+    def start_in_cluster(self):
+        """As a node of a cluster whose servers are not there: their port is taken, and refuses."""
+        refusing = socket.socket()
+        self.addCleanup(refusing.close)
+        refusing.bind(("127.0.0.1", 0))
+        secret, config = (os.path.join(self.directory, name) for name in ("secret", "irisd.conf"))
+        with open(secret, "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+            file.write("0123456789abcdef0123456789abcdef")
+        with open(config, "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+            file.write("[cluster]\nurl = nats://127.0.0.1:%d\nnode = n1\nsecret-file = %s\n" % (refusing.getsockname()[1], secret))
+        self.irisd.kill()
+        self.irisd.wait()
+        self.start("--config", config)
 
     def irisctl(self, *arguments, status=0):
         done = subprocess.run([IRISCTL, *arguments], env=self.environment, stdout=subprocess.PIPE,
@@ -165,6 +184,33 @@ class OnATerminal(unittest.TestCase):
         watch.write("xq")
         watch.expect("\x1b\\[\\?25h")
         self.assertEqual(watch.end()[0], 0)
+
+    @unittest.skipUnless(os.environ.get("IRIS_HAVE_CLUSTER") == "yes", "irisd was built without clusters")
+    def test_nodes_are_watched_in_the_size_of_the_terminal(self):
+        self.start_in_cluster()
+        for columns, rows in ((80, 24), (40, 6)):
+            watch = self.on_terminal("nodes", "--watch", "--interval", "0.1", columns=columns, rows=rows)
+            watch.expect("node n1, not in the")
+            watch.expect("Press q")
+            picture = watch.text.split("Press q")[0]
+            self.assert_fits(picture, columns)
+            self.assertLess(plain(picture).count("\n"), rows)
+            watch.write("q")
+            watch.expect("\x1b\\[\\?25h")
+            self.assertEqual(watch.end()[0], 0)
+        lines = self.irisctl("nodes", "--watch", "--count", "2", "--interval", "0.1").splitlines()
+        self.assertEqual(len(lines), 2)
+        self.assertRegex(lines[1], "^node n1, not in the cluster: .*; 0 here, 0 draining, 0 gone; 0 running, 0 waiting, 0 away$")
+        looks = [json.loads(line) for line in self.irisctl("nodes", "--watch", "--json", "-n", "2", "-i", "0.1").splitlines()]
+        self.assertEqual([(look["node"], look["state"], look["nodes"]) for look in looks], [("n1", 1, [])] * 2)
+        self.irisctl("nodes", "--count", "2", status=2)
+        self.irisctl("nodes", "--watch", "--interval", "0", status=2)
+
+    def test_without_a_cluster_there_are_no_nodes_to_watch(self):
+        done = subprocess.run([IRISCTL, "nodes", "--watch"], env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              encoding="utf-8", timeout=PATIENCE)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("this irisd is in no cluster, so there are no nodes to watch: ", done.stderr)
 
     def test_watch_gives_the_terminal_back(self):
         for how in ("q", "\x03"):

@@ -7,6 +7,7 @@
 import functools
 import json
 import math
+import os
 import pathlib
 import re
 import subprocess
@@ -154,6 +155,67 @@ class Formats(MetricsTest):
         check_with_promtool(self, ['check', 'metrics'], get(web, '/metrics').text)
 
 
+ALONE = 'node n1 is not in its cluster: '
+
+
+@unittest.skipUnless(os.environ.get('IRIS_HAVE_CLUSTER') == 'yes', 'irisd was built without clusters')
+class Alone(unittest.TestCase):
+    """A node whose cluster is not there: what it says of itself, and that local work goes on."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.machine = Machine(*PROGRAMS)
+        cls.addClassCleanup(cls.machine.close)
+        cls.machine.start_irisd_alone('--topology', 'package:2 core:2 pu:1', '--places', 'package')
+        cls.web = cls.machine.start_web()
+
+    def test_metrics_tell_it_in_both_formats(self):
+        for is_open in False, True:
+            families = parse(get(self.web, '/metrics', headers=OPEN if is_open else {}).text, is_open)
+            self.assertEqual(find(families, 'irisd_cluster_info', node='n1'), 1)
+            self.assertEqual(find(families, 'irisd_cluster_connected'), 0)
+            self.assertEqual(find(families, 'irisd_cluster_state', state='joining'), 1)
+            self.assertEqual(find(families, 'irisd_cluster_state'), 1)
+            for name, family in families.items():
+                self.assertRegex(name, r'^irisd(_[a-z]+)*$')
+                if family['type'] == 'counter' and 'bytes' in name:
+                    self.assertTrue(name.removesuffix('_total').endswith('_bytes'), name)
+        check_with_promtool(self, ['check', 'metrics'], get(self.web, '/metrics').text)
+
+    def test_readyz_is_ready_and_says_it(self):
+        answer = get(self.web, '/readyz')
+        self.assertEqual(answer.status, 200)
+        first, second = answer.text.splitlines()
+        self.assertEqual(first, 'ready')
+        self.assertTrue(second.startswith(ALONE), second)
+        self.assertIn('there is no connection', second)
+        self.assertNotIn('sesame', second)
+
+    def test_irisctl_status_and_nodes_say_it_and_work_goes_on(self):
+        status = self.machine.irisctl('status')
+        self.assertRegex(status, r'\ncluster: node n1, joining since \S+.*\n  .*there is no connection')
+        self.assertNotIn('sesame', status)
+        told = json.loads(self.machine.irisctl('status', '--json'))['cluster']
+        self.assertEqual((told['state'], told['away'], told['dead_letters'], told['stolen_by_distance']), ('joining', 0, 0, [0, 0, 0]))
+        self.assertEqual(self.machine.irisctl('send', 'echo', 'hello'), 'hello')
+        nodes = json.loads(self.machine.irisctl('nodes', '--json'))
+        self.assertEqual((nodes['node'], nodes['state']), ('n1', 1))
+
+    def test_the_state_has_the_cluster(self):
+        def cluster():
+            return get(self.web, '/statistics').json.get('cluster', {})
+
+        # The first step may have come before irisd had tried.
+        wait_until(lambda: 'there is no connection' in cluster().get('why', ''), 'the reason')
+        told = cluster()
+        self.assertEqual(told['state'], 'joining')
+        self.assertEqual((told['node'], told['away'], told['stolen'], told['nodes']), ('n1', 0, [0, 0, 0], []))
+        self.assertNotIn('servers', told)
+        token = self.machine.new_token('anna', 'observe')
+        self.assertNotIn('sesame', get(self.web, '/statistics', token=token).text)
+        self.assertIn('127.0.0.1', get(self.web, '/statistics', token=token).json['cluster']['servers'])
+
+
 class Counts(MetricsTest):
     def test_items_are_counted_by_outcome_class_service_and_place(self):
         before = parse(self.scrape(), False)
@@ -220,8 +282,27 @@ def rules():
 
 
 class Consumers(MetricsTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.has_cluster = os.environ.get('IRIS_HAVE_CLUSTER') == 'yes'
+        node = Machine(*PROGRAMS)
+        cls.addClassCleanup(node.close)
+        if cls.has_cluster:
+            node.start_irisd_alone('--topology', 'package:2 core:2 pu:1', '--places', 'package')
+        cls.node_web = node.start_web()
+
+    def test_without_a_cluster_there_is_none_of_its_series(self):
+        self.assertNotIn('irisd_cluster', self.scrape())
+        self.assertNotIn('cluster', get(self.web, '/statistics').json)
+        self.assertEqual(get(self.web, '/readyz').text, 'ready\n')
+
     def check_names(self, what, expression):
         families = parse(self.scrape(), False)
+        if 'irisd_cluster_' in expression:
+            if not self.has_cluster:
+                return
+            families.update(parse(get(self.node_web, '/metrics').text, False))
         known = names_of(families)
         for name, matchers in re.findall(r'\b(irisd_\w+|ALERTS)(?:\{([^}]*)\})?', expression):
             self.assertIn(name, known, what)
@@ -266,6 +347,9 @@ class Consumers(MetricsTest):
         'IrisdItemsBuried': ('irisd_items_buried_total', 'class="durable"', '0x110 1x10', '1x120'),
         'IrisdItemsWait': ('irisd_place_queue_delay_seconds_bucket', 'le="100",place="a"', '0+10x120', '0x120'),
         'IrisdPlaceDrained': ('irisd_place_drained', 'place="a"', '1x120', '0x60 1x60'),
+        'IrisdAlone': ('irisd_cluster_connected', '', '1x110 0x10', '1x120'),
+        'IrisdNodeGone': ('irisd_cluster_nodes', 'state="gone"', '0x60 1x60', '0x60 1x4 0x60'),
+        'IrisdDeadLetters': ('irisd_cluster_dead_letters_total', '', '0x110 1x10', '5x120'),
     }
     # What else an expression reads.
     OTHERS = [('irisd_draining', '', '0x120'), ('irisd_limit', 'limit="total-items"', '100x120'),
@@ -275,7 +359,7 @@ class Consumers(MetricsTest):
               ('irisd_place_queue_delay_seconds_bucket', 'le="+Inf",place="a"', '0+10x120')]
     # Labels of the series that the alert has too.
     KEPT = {'IrisdJournalFailed': 'state="failed"', 'IrisdJournalFull': 'state="full"', 'IrisdLimitNear': 'limit="total-items"',
-            'IrisdItemsBuried': 'class="durable"', 'IrisdPlaceDrained': 'place="a"'}
+            'IrisdItemsBuried': 'class="durable"', 'IrisdNodeGone': 'state="gone"', 'IrisdPlaceDrained': 'place="a"'}
 
     def test_every_alert_fires_and_stays_silent(self):
         self.assertEqual(set(self.CASES), {name for name, _ in rules()})

@@ -72,8 +72,11 @@ class Machine:
         self.env = dict(os.environ, IRIS_RUNTIME_DIR=str(self.dir / 'run'), XDG_CONFIG_HOME=str(self.dir / 'config'),
                         LC_ALL='C.UTF-8')
         self.processes = []
+        self.refusing = []
 
     def close(self):
+        for refusing in self.refusing:
+            refusing.close()
         for process in reversed(self.processes):
             if not process.output.closed:
                 process.end(signal.SIGKILL)
@@ -87,6 +90,20 @@ class Machine:
     def start_irisd(self, *args):
         irisd = self.start([self.programs['irisd'], '--journal', str(self.dir / 'journal'), '--no-bind', *args])
         irisd.wait_for('serving at')
+        return irisd
+
+    def start_irisd_alone(self, *args):
+        """irisd of a cluster whose servers are not there: their port is taken, and refuses."""
+        refusing = socket.socket()
+        refusing.bind(('127.0.0.1', 0))
+        self.refusing.append(refusing)
+        secret, config = self.dir / 'secret', self.dir / 'irisd.conf'
+        secret.write_text('0123456789abcdef0123456789abcdef')
+        secret.chmod(0o600)
+        config.write_text(f'[cluster]\nurl = nats://anna:sesame@127.0.0.1:{refusing.getsockname()[1]}\nnode = n1\nsecret-file = {secret}\n')
+        config.chmod(0o600)
+        irisd = self.start_irisd('--config', str(config), *args)
+        irisd.wait_for('local work goes on')
         return irisd
 
     def start_web(self, *args):

@@ -431,7 +431,8 @@ LIMIT_ROW = {0: "name", 1: 1001, 2: True, 3: 1003, 4: 1004, 5: [LIMITUSER_ROW]}
 JOURNAL_ROW = {0: "state", 1: "reason", 2: 1002, 3: 1003, 4: 1004, 5: 1005, 6: [0, 2**40], 7: 1007, 8: 1008, 9: 1009,
     10: 1010, 11: 1011, 12: 1012}
 PROCESS_ROW = {0: "name", 1: ["resize"], 2: [10, 20], 3: 4, 4: 5, 5: 1005, 6: 1006, 7: 1007, 8: 1008}
-CLUSTER_ROW = {0: "n1", 1: 2, 2: 1002, 3: "", 4: "it survives", 5: True, 6: False, 7: 3, 8: 1, 9: 1, 10: 1010, 11: 1011, 12: 1}
+CLUSTER_ROW = {0: "n1", 1: 2, 2: 1002, 3: "", 4: "it survives", 5: True, 6: False, 7: 3, 8: 1, 9: 1, 10: 1010, 11: 1011, 12: 1,
+               **{key: 1000 + key for key in range(13, 29)}, 29: [1029, 0, 2**33]}
 STATISTICS = {0: 1, 1: [DAEMON_ROW], 2: [PLACE_ROW], 3: [STEAL_ROW], 4: [SERVICE_ROW], 5: [LIMIT_ROW], 6:
     [JOURNAL_ROW], 7: [PROCESS_ROW], 8: [CLUSTER_ROW]}
 valid("statistics-reply", "all sections", "STATISTICS_REPLY", {}, pack(STATISTICS), value=plain(STATISTICS))
@@ -456,8 +457,9 @@ valid("nodes-reply-none", "no cluster", "NODES_REPLY", {}, pack({0: "", 1: 0, 2:
       value=plain({0: "", 1: 0, 2: 0, 3: "", 4: "", 5: "", 6: False, 7: []}))
 NODES = {0: "n1", 1: 2, 2: 1700000000000, 3: "", 4: "nats://…@192.0.2.1:4222", 5: "it survives", 6: True, 7: [
     {0: "n1", 1: 1, 2: True, 3: 1700000000000, 4: 20, 5: "0.1.0", 6: "0123456789abcdef", 7: 4, 8: 2, 9: 7, 10: ["rack=r1", "zone=a"],
-     11: ["echo"], 12: ["ipc:///run/iris/front.ipc"], 13: [{0: "l3:0", 1: "0-3", 2: 4, 3: 7}]},
-    {0: "n2", 1: 3, 2: False, 3: 1700000000001, 4: 0, 5: "", 6: "", 7: 0, 8: 0, 9: 0, 10: [], 11: [], 12: [], 13: []}]}
+     11: ["echo"], 12: ["ipc:///run/iris/front.ipc"], 13: [{0: "l3:0", 1: "0-3", 2: 4, 3: 7}],
+     14: 5, 15: 2**33, 16: 0},
+    {0: "n2", 1: 3, 2: False, 3: 1700000000001, 4: 0, 5: "", 6: "", 7: 0, 8: 0, 9: 0, 10: [], 11: [], 12: [], 13: [], 14: 0, 15: 0, 16: 3}]}
 valid("nodes-reply-two", "one that is here, and one that is gone", "NODES_REPLY", {}, pack(NODES), value=plain(NODES))
 valid("submit-traced", "an item with a parent, a queue, and its output kept", "SUBMIT",
       {10: "command", 14: ["true"], 54: "films", 68: 65536, 69: 2, 78: ["notify-me"],

@@ -33,6 +33,8 @@ class Machine:
         self.drained, self.active = set(), [4] * n_places
         self.items = {number: self.make_item(number) for number in range(1, 181)}
         self.streams = 0
+        # How many nodes its cluster has, and why it is alone; 0: there is none.
+        self.nodes, self.alone, self.dead_letters = 0, "", 0
 
     def make_item(self, number):
         state = ("running", "queued", "delayed", "buried", "done", "queued", "failed", "leased", "cancelled")[number % 9]
@@ -73,6 +75,8 @@ class Machine:
             "limits": [{"name": name, "value": value, "refused": refused, **({} if used is None else {"used": used})} for name, value, used, refused in
                        (("total-items", 1000000, 412, 0), ("in-flight-items", 1000, 990, 3), ("max-peers", 1024, 12, 0), ("max-body", 8388608, None, 0),
                         ("memory-items", 500000, 410000, 0))]})
+        if self.nodes:
+            state["cluster"] = self.cluster(wave)
         if role != "sums":
             state["near"] = [{"client": "user 1000", "limit": "in-flight-items", "value": 1000, "used": 990},
                              {"client": "resize", "limit": "worker-leases", "value": 64, "used": 12}]
@@ -92,6 +96,28 @@ class Machine:
                 "steals": {"tried": 2000, "made": 500, "lapsed": 0,
                            "refused": {"backlog": 0, "size": 4, "distance": 0, "apart": 1}},
                 "queue_p50_s": 0.0001 * (1 + load), "queue_p99_s": 0.01 * load or None, "run_p50_s": 0.001, "run_p99_s": 0.1}
+
+    def cluster(self, wave):
+        nodes = [self.node(i, wave[i % self.n_places]) for i in range(self.nodes)]
+        return {"node": "n1", "state": "alone" if self.alone else "joined", "since_ms": self.begin_ms, "why": self.alone,
+                "promise": "An accepted item is on the disk of at least 2 of 3 servers: it survives the loss of 1 server, and a power failure of all servers.",
+                "takes_durable": True, "draining": False, "away": 120 + self.seq % 9, "held": 7 if self.alone else 0, "guests": 12, "published": 4000,
+                "away_ended": 3880, "delivered": 900, "redelivered": 3, "guests_ended": 888, "late_ends": 1, "given_back": 2,
+                "dead_letters": self.dead_letters, "not_stored": 4, "sent_bytes": 4200000, "received_bytes": 900000, "rescued": 14,
+                "stolen": [40, 12, 1], "servers": "nats://192.0.2.1:4222", "nodes": nodes}
+
+    def node(self, i, load):
+        """The third is gone, the fourth drains, the fifth was removed, the sixth has said nothing yet."""
+        state = {2: "gone", 3: "draining", 4: "removed", 5: "gone"}.get(i, "here")
+        told = i != 5
+        return {"name": ("n%d" if i < 6 else "a-node-with-a-long-name-%d") % (i + 1), "state": state, "own": i == 0, "since_ms": self.begin_ms - 60000 * i,
+                "silent_s": 0.02 if i == 0 else (94.5 if state == "gone" else 1.4 + 0.1 * (i % 9)) if told else 0, "version": "0.1.0" if told else "",
+                "workers": 8 if told else 0, "running": int(8 * load) if told else 0, "backlog": int(60 * load * load) if told else 0,
+                "away": 120 if i == 0 else 3 * i, "guests": 12 if i == 0 else i, "distance": 0 if i == 0 else (1, 2, 3)[i % 3],
+                "labels": ["rack=r%d" % (i // 3), "zone=%s" % "ab"[i % 2]] if told else [], "services": ["command", "echo", "resize", "sha256"] if told else [],
+                "n_services": 4 if told else 0, "endpoints": ["ipc:///run/iris/front.ipc"] if told else [],
+                "places": [{"name": "l3:%d" % p, "cpus": "%d-%d" % (4 * p, 4 * p + 3), "workers": 4, "backlog": int(6 * load) * (p + 1)} for p in range(2)] if told else [],
+                "n_places": 2 if told else 0}
 
     def history(self):
         wave = [0.5 + 0.3 * math.sin(i / 40) + 0.1 * math.sin(i / 3) for i in range(720)]

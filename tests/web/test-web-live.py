@@ -19,7 +19,7 @@ from webdriver import Browser, why_not  # noqa: E402
 
 PROGRAMS, PICTURES = sys.argv[1:4], pathlib.Path(sys.argv[5])
 VIEWS = ("machine", "history", "items", "workers", "limits")
-SEEN = {"machine": "Places", "history": "Items ended a second\\s+.* now", "items": "Persistent items", "workers": "Services",
+SEEN = {"machine": "Places", "nodes": "All machines", "history": "Items ended a second\\s+.* now", "items": "Persistent items", "workers": "Services",
         "limits": "persistent-items"}
 ENTER, TAB, ESCAPE = "\ue007", "\ue004", "\ue00c"
 TWO_PLACES = ("--topology", "package:2 core:2 pu:1", "--places", "package")
@@ -33,17 +33,17 @@ class Live(unittest.TestCase):
         cls.addClassCleanup(cls.browser.close)
         PICTURES.mkdir(parents=True, exist_ok=True)
 
-    def start(self, *args):
+    def start(self, *args, alone=False):
         self.machine = Machine(*PROGRAMS)
         self.addCleanup(self.machine.close)
         self.tokens = {role: self.machine.new_token("anna-" + role, role) for role in ("observe", "control")}
-        self.irisd = self.machine.start_irisd(*(args or TWO_PLACES))
+        self.irisd = (self.machine.start_irisd_alone if alone else self.machine.start_irisd)(*(args or TWO_PLACES))
         self.web = self.machine.start_web()
         self.browser.resize(1600, 900, still=True)
         # Cookies are for a host, whatever its port.
         self.browser.command("Network.clearBrowserCookies")
         self.browser.open(self.web.url)
-        self.browser.sees("^live$", "#state")
+        self.browser.sees("^(joining|alone)$" if alone else "^live$", "#state")
 
     def tearDown(self):
         self.assertEqual(self.browser.complaints(), [])
@@ -228,6 +228,20 @@ class Live(unittest.TestCase):
         self.answer_twice("Set them", "Yes, set")
         browser.sees("package:0 has 1 active worker", "#told")
         browser.until("return document.querySelectorAll('.worker.parked').length === 2")
+
+    @unittest.skipUnless(os.environ.get("IRIS_HAVE_CLUSTER") == "yes", "irisd was built without clusters")
+    def test_a_node_whose_cluster_is_not_there_says_so(self):
+        self.start(alone=True)
+        browser = self.browser
+        browser.sees("Node n1 is not in its cluster: .*there is no connection.* Its own items run", "#banner")
+        browser.sees("^node n1,", "#about")
+        for width in (1600, 400):
+            browser.resize(width, 900, still=True)
+            self.view("nodes")
+            self.check_view("nodes")
+            browser.sees("No node is known yet", "#view-nodes")
+            browser.shoot(PICTURES / ("live-nodes-%d.png" % width))
+        self.assertNotIn("sesame", browser.script("return document.body.innerText"))
 
     def test_irisd_and_irisd_web_are_killed_and_back(self):
         self.start()

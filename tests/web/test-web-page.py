@@ -109,6 +109,67 @@ class Page(unittest.TestCase):
             self.fits()
             self.browser.shoot(PICTURES / ("large-%d.png" % width))
 
+    def test_nodes_are_shown_at_400_and_1600_light_and_dark(self):
+        browser = self.browser
+        self.assertTrue(browser.script("return document.querySelector('nav a[href=\"#nodes\"]').hidden"))
+        self.fake.set(nodes=7, dead_letters=3)
+        browser.until("return !document.querySelector('nav a[href=\"#nodes\"]').hidden")
+        browser.sees("node n1, 0.1.0", "#about")
+        for width in (1600, 400):
+            for dark in (False, True):
+                browser.resize(width, 900, dark=dark, still=True)
+                self.view("nodes")
+                browser.sees("n3\\s+gone", "#view-nodes")
+                browser.sees("it survives the loss of 1 server", "#view-nodes")
+                self.fits()
+                # No column is cut off.
+                self.assertTrue(browser.script("return [...document.querySelectorAll('#view-nodes .scroll, nav')].every(node => node.scrollWidth <= node.clientWidth + 1)"))
+                browser.shoot(PICTURES / ("nodes-%d-%s.png" % (width, "dark" if dark else "light")))
+        # The removed one has no card, and a row.
+        self.assertEqual(browser.script("return document.querySelectorAll('.node').length"), 6)
+        self.assertEqual(browser.script("return document.querySelectorAll('#view-nodes tbody tr').length"), 7)
+        browser.sees("Dead letters\\s+3", "#view-nodes")
+        browser.click('[data-node="n2"] button')
+        browser.sees("rack r0, zone b", "dialog")
+        browser.sees("same zone", "dialog")
+        browser.sees("l3:1\\s+4-7", "dialog")
+        self.fits()
+        browser.shoot(PICTURES / "node-400.png", whole=False)
+
+    def test_a_node_that_is_alone_says_so_in_each_view(self):
+        browser, why = self.browser, "no connection to nats://192.0.2.1:4222; start it"
+        self.fake.set(nodes=3, alone=why)
+        browser.sees("^alone$", "#state")
+        browser.sees("Node n1 is alone, without the other nodes: no connection to nats://192.0.2.1:4222; start it. Its own items run", "#banner")
+        self.view("nodes")
+        browser.sees("What is shown of the others is as they told it last", "#view-nodes")
+        browser.sees("7 held here", "#view-nodes")
+        browser.shoot(PICTURES / "nodes-alone.png")
+        self.fake.set(alone="")
+        browser.sees("^live$", "#state")
+        browser.until("return document.querySelector('#banner').hidden && !document.querySelector('.nodes.old')")
+
+    def test_a_large_cell_of_nodes_is_read(self):
+        browser = self.browser
+        self.fake.set(nodes=250)
+        for width in (1600, 400):
+            browser.resize(width, 900, still=True)
+            self.view("nodes")
+            browser.until("return document.querySelectorAll('.node').length === 60")
+            browser.sees("The first 60 of 250; the table has all", "#view-nodes")
+            self.fits()
+            browser.shoot(PICTURES / ("nodes-250-%d.png" % width))
+        browser.click("#view-nodes button", "Show all 250 rows")
+        browser.until("return document.querySelectorAll('#view-nodes tbody tr').length === 250")
+
+    def test_without_a_cluster_there_are_no_nodes(self):
+        browser = self.browser
+        browser.open(self.fake.url + "/#nodes")
+        browser.sees("^live$", "#state")
+        browser.find("#view-machine .tile")
+        self.assertEqual(browser.script("return document.querySelector('#view-nodes').hidden"), True)
+        self.assertEqual(browser.script("return document.querySelector('#view-nodes').innerText"), "")
+
     def test_a_steal_is_an_arrow_and_a_row(self):
         browser = self.browser
         self.assertEqual(browser.script("return document.querySelectorAll('[data-steal]').length"), 0)

@@ -2,14 +2,19 @@
  *
  * irisctl nodes, node, cluster: the nodes of the cluster, whether they take items, and its streams.
  */
-#include "clients/irisctl/command/irisctl-command.h"
-#include "clients/irisctl/output/irisctl-output.h"
+#include "clients/irisctl/command/irisctl-nodes.h"
 
 #include <string.h>
 
 /* Columns of the name, and of the labels; with them the table is narrower than 80. */
 #define NAME_COLUMNS   18
 #define LABELS_COLUMNS 16
+
+#define LEAST_INTERVAL_S 0.05
+
+static gboolean watches;
+static double interval_s = 1;
+static int count;
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
@@ -55,6 +60,19 @@ format_state (guint32 state, gboolean own)
   return ctl_table_colour (states[state].colour, g_strconcat (name, own ? " (own)" : "", NULL));
 }
 
+static const char *
+name_distance (guint32 distance)
+{
+  static const char *const names[] = {
+    [IRIS_WIRE_NODE_SELF] = "-",
+    [IRIS_WIRE_NODE_SAME_RACK] = "rack",
+    [IRIS_WIRE_NODE_SAME_ZONE] = "zone",
+    [IRIS_WIRE_NODE_FAR] = "far",
+  };
+
+  return distance < G_N_ELEMENTS (names) ? names[distance] : "far";
+}
+
 static char *
 join_texts (GVariant *node, const char *name)
 {
@@ -71,8 +89,8 @@ add_row (const Ctl *ctl, CtlTable *table, GVariant *node)
   g_autofree char *labels = join_texts (node, "labels");
   g_autoptr (GVariant) places = g_variant_lookup_value (node, "places", NULL);
   const char *name = "", *version = "";
-  guint32 state = 0, workers = 0;
-  guint64 since_ms = 0, silent_ms = 0, running = 0, backlog = 0;
+  guint32 state = 0, workers = 0, distance = IRIS_WIRE_NODE_FAR;
+  guint64 since_ms = 0, silent_ms = 0, running = 0, backlog = 0, away = 0, guests = 0;
   gboolean own = FALSE;
 
   g_variant_lookup (node, "name", "&s", &name);
@@ -83,13 +101,18 @@ add_row (const Ctl *ctl, CtlTable *table, GVariant *node)
   g_variant_lookup (node, "silent-ms", "t", &silent_ms);
   g_variant_lookup (node, "running", "t", &running);
   g_variant_lookup (node, "backlog", "t", &backlog);
+  g_variant_lookup (node, "away", "t", &away);
+  g_variant_lookup (node, "guests", "t", &guests);
+  g_variant_lookup (node, "distance", "u", &distance);
   g_variant_lookup (node, "own", "b", &own);
-  ctl_table_add (
-      table, ctl_terminal_cut (name, ctl->verbose ? 0 : NAME_COLUMNS), format_state (state, own),
-      format_since (since_ms), ctl_number (places != NULL ? g_variant_n_children (places) : 0),
-      ctl_number (workers), ctl_number (running), ctl_number (backlog),
-      ctl_terminal_cut (labels, ctl->verbose ? 0 : LABELS_COLUMNS), g_strdup (version),
-      format_age (silent_ms), join_texts (node, "services"), join_texts (node, "endpoints"));
+  ctl_table_add (table, ctl_terminal_cut (name, ctl->verbose ? 0 : NAME_COLUMNS),
+                 format_state (state, own), format_since (since_ms),
+                 ctl_number (places != NULL ? g_variant_n_children (places) : 0),
+                 ctl_number (workers), ctl_number (running), ctl_number (backlog),
+                 ctl_terminal_cut (labels, ctl->verbose ? 0 : LABELS_COLUMNS), g_strdup (version),
+                 format_age (silent_ms), ctl_number (away), ctl_number (guests),
+                 g_strdup (name_distance (distance)), join_texts (node, "services"),
+                 join_texts (node, "endpoints"));
 }
 
 /* On standard error: standard output has one line for each node. */
@@ -107,14 +130,14 @@ tell_own_state (GVariant *nodes, guint32 state)
                 *reason != '\0' ? reason : "it joins just now");
 }
 
-static void
-print_nodes (const Ctl *ctl, GVariant *nodes)
+static CtlTable *
+make_table (const Ctl *ctl, GVariant *nodes)
 {
-  static const char *const headings[] = { "node",     "state",    ">for",      ">places",
-                                          ">workers", ">running", ">waiting",  "labels",
-                                          "+version", "+>silent", "+services", "+endpoints",
-                                          NULL };
-  g_autoptr (CtlTable) table = ctl_table_new (headings, ctl->verbose);
+  static const char *const headings[] = { "node",      "state",     ">for",       ">places",
+                                          ">workers",  ">running",  ">waiting",   "labels",
+                                          "+version",  "+>silent",  "+>away",     "+>guests",
+                                          "+distance", "+services", "+endpoints", NULL };
+  CtlTable *table = ctl_table_new (headings, ctl->verbose);
   g_autoptr (GVariant) list = g_variant_lookup_value (nodes, "nodes", G_VARIANT_TYPE ("aa{sv}"));
   gsize n = list != NULL ? g_variant_n_children (list) : 0;
 
@@ -126,12 +149,30 @@ print_nodes (const Ctl *ctl, GVariant *nodes)
 
       add_row (ctl, table, node);
     }
-  if (n > 0 || !ctl_terminal_print_instead ("no nodes are known"))
-    ctl_table_flush (table);
+  return table;
+}
+
+char *
+ctl_nodes_to_table (const Ctl *ctl, GVariant *nodes)
+{
+  g_autoptr (CtlTable) table = make_table (ctl, nodes);
+
+  return ctl_table_to_string (table);
 }
 
 static void
-nodes_json (GVariant *nodes)
+print_nodes (const Ctl *ctl, GVariant *nodes)
+{
+  g_autoptr (GVariant) list = g_variant_lookup_value (nodes, "nodes", G_VARIANT_TYPE ("aa{sv}"));
+  g_autoptr (CtlTable) table = make_table (ctl, nodes);
+
+  if ((list != NULL && g_variant_n_children (list) > 0)
+      || !ctl_terminal_print_instead ("no nodes are known"))
+    ctl_table_flush (table);
+}
+
+void
+ctl_nodes_print_json (GVariant *nodes, gboolean line)
 {
   g_autoptr (JsonBuilder) builder = json_builder_new ();
   GVariantIter iter;
@@ -147,27 +188,47 @@ nodes_json (GVariant *nodes)
       g_variant_unref (value);
     }
   json_builder_end_object (builder);
-  ctl_json_print (builder);
+  if (line)
+    ctl_json_print_line (builder);
+  else
+    ctl_json_print (builder);
+}
+
+GVariant *
+ctl_nodes_get (Ctl *ctl, GError **error)
+{
+  g_autoptr (GAsyncResult) result = NULL;
+
+  iris_client_get_nodes_async (ctl->client, ctl->cancellable, ctl_take_result, &result);
+  return iris_client_get_nodes_finish (ctl->client, ctl_wait (&result), error);
 }
 
 static int
 run_nodes (Ctl *ctl, int argc, char **argv)
 {
-  g_autoptr (GAsyncResult) result = NULL;
   g_autoptr (GVariant) nodes = NULL;
   g_autoptr (GError) error = NULL;
   guint32 state = 0;
-  int status = ctl_connect (ctl);
+  int status;
 
+  if (!(interval_s >= LEAST_INTERVAL_S && interval_s <= CTL_MAX_WAIT_S))
+    return ctl_fail (CTL_USAGE, "nodes: --interval takes %g to %d seconds, not %g",
+                     LEAST_INTERVAL_S, CTL_MAX_WAIT_S, interval_s);
+  if (count < 0)
+    return ctl_fail (CTL_USAGE, "nodes: --count takes a number of looks, not %d", count);
+  if (!watches && (count > 0 || interval_s != 1))
+    return ctl_fail (CTL_USAGE, "nodes: --interval and --count need --watch");
+  status = ctl_connect (ctl);
   if (status != CTL_OK)
     return status;
-  iris_client_get_nodes_async (ctl->client, ctl->cancellable, ctl_take_result, &result);
-  nodes = iris_client_get_nodes_finish (ctl->client, ctl_wait (&result), &error);
+  if (watches)
+    return ctl_nodes_watch (ctl, interval_s, count);
+  nodes = ctl_nodes_get (ctl, &error);
   if (nodes == NULL)
     return ctl_fail_with (error);
   if (ctl->json)
     {
-      nodes_json (nodes);
+      ctl_nodes_print_json (nodes, FALSE);
       return CTL_OK;
     }
   g_variant_lookup (nodes, "state", "u", &state);
@@ -178,6 +239,15 @@ run_nodes (Ctl *ctl, int argc, char **argv)
   return CTL_OK;
 }
 
+static const GOptionEntry nodes_entries[] = {
+  { "watch", 0, 0, G_OPTION_ARG_NONE, &watches, "Look again and again", NULL },
+  { "interval", 'i', 0, G_OPTION_ARG_DOUBLE, &interval_s,
+    "With --watch: the time between two looks (default: 1)", "SECONDS" },
+  { "count", 'n', 0, G_OPTION_ARG_INT, &count,
+    "With --watch: end after so many looks (default: with the key q, or Ctrl-C)", "N" },
+  { NULL },
+};
+
 const CtlCommand ctl_nodes = {
   .name = "nodes",
   .arguments = "",
@@ -186,15 +256,20 @@ const CtlCommand ctl_nodes = {
       "As this irisd sees them. A node that is here tells the others of itself every few\n"
       "seconds; one that is draining takes no items of others; one that is gone was here and\n"
       "is silent. For: how long it has been in that state. With --verbose there are more\n"
-      "columns: the version of its irisd, how long ago it told of itself, its services and\n"
-      "endpoints.\n\n"
+      "columns: the version of its irisd, how long ago it told of itself, its items that the\n"
+      "cluster has, items of the cluster that it has, its distance from this node by the labels\n"
+      "rack and zone, its services and endpoints.\n\n"
+      "With --watch a terminal shows one picture that is drawn anew, until the key q is\n"
+      "pressed; otherwise there is a line for each look.\n\n"
       "Examples:\n"
       "  irisctl nodes\n"
+      "  irisctl nodes --watch\n"
       "  irisctl nodes --json | jq -r '.nodes[] | select(.state == 1) | .name'\n",
   .least = 0,
   .most = 0,
   .takes = "no arguments",
   .asks_only = TRUE,
+  .entries = nodes_entries,
   .run = run_nodes,
 };
 

@@ -244,6 +244,42 @@ name_cluster_state (guint32 state)
   return state < G_N_ELEMENTS (cluster_states) ? cluster_states[state] : "unknown";
 }
 
+/* What went to other nodes, and came from them. */
+static void
+cluster_counts_json (JsonBuilder *builder, const IrisWireClusterStatistics *cluster)
+{
+  const struct
+  {
+    const char *name;
+    guint64 value;
+  } counts[] = {
+    { "away", cluster->away },
+    { "held", cluster->held },
+    { "guests", cluster->guests },
+    { "published", cluster->published },
+    { "away_ended", cluster->away_ended },
+    { "ends_found", cluster->ends_found },
+    { "delivered", cluster->delivered },
+    { "redelivered", cluster->redelivered },
+    { "guests_ended", cluster->guests_ended },
+    { "late_ends", cluster->late_ends },
+    { "given_back", cluster->given_back },
+    { "dead_letters", cluster->dead_letters },
+    { "failed", cluster->failed },
+    { "bytes_sent", cluster->bytes_sent },
+    { "bytes_received", cluster->bytes_received },
+    { "rescued", cluster->rescued },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (counts); i++)
+    ctl_json_int (builder, counts[i].name, (gint64) counts[i].value);
+  json_builder_set_member_name (builder, "stolen_by_distance");
+  json_builder_begin_array (builder);
+  for (guint i = 0; i < cluster->n_stolen; i++)
+    json_builder_add_int_value (builder, (gint64) cluster->stolen[i]);
+  json_builder_end_array (builder);
+}
+
 static void
 cluster_json (JsonBuilder *builder, const IrisWireClusterStatistics *cluster)
 {
@@ -262,6 +298,7 @@ cluster_json (JsonBuilder *builder, const IrisWireClusterStatistics *cluster)
   ctl_json_int (builder, "reports", (gint64) cluster->reports);
   ctl_json_int (builder, "reports_failed", (gint64) cluster->reports_failed);
   ctl_json_int (builder, "connects", (gint64) cluster->connects);
+  cluster_counts_json (builder, cluster);
   json_builder_end_object (builder);
 }
 

@@ -447,6 +447,11 @@ _CLUSTER: Dict[int, Tuple[str, Any]] = {
     0: ("node", "text"), 1: ("state", "u32"), 2: ("since-ms", "u64"), 3: ("reason", "text"), 4: ("promise", "text"),
     5: ("takes-durable", "bool"), 6: ("draining", "bool"), 7: ("nodes-here", "u32"), 8: ("nodes-draining", "u32"),
     9: ("nodes-gone", "u32"), 10: ("reports", "u64"), 11: ("reports-failed", "u64"), 12: ("connects", "u64"),
+    13: ("away", "u64"), 14: ("held", "u64"), 15: ("guests", "u64"), 16: ("published", "u64"),
+    17: ("away-ended", "u64"), 18: ("ends-found", "u64"), 19: ("delivered", "u64"), 20: ("redelivered", "u64"),
+    21: ("guests-ended", "u64"), 22: ("late-ends", "u64"), 23: ("given-back", "u64"), 24: ("dead-letters", "u64"),
+    25: ("failed", "u64"), 26: ("bytes-sent", "u64"), 27: ("bytes-received", "u64"), 28: ("rescued", "u64"),
+    29: ("stolen", "u64s"),
 }
 _PLACE_STATISTICS: Dict[int, Tuple[str, Any]] = {
     0: ("id", "u32"), 1: ("name", "text"), 2: ("cpus", "text"), 3: ("package", "u32"), 4: ("numa-node", "u32"),
@@ -513,6 +518,7 @@ _NODE: Dict[int, Tuple[str, Any]] = {
     0: ("name", "text"), 1: ("state", "u32"), 2: ("own", "bool"), 3: ("since-ms", "u64"), 4: ("silent-ms", "u64"),
     5: ("version", "text"), 6: ("incarnation", "text"), 7: ("workers", "u32"), 8: ("running", "u64"), 9: ("backlog", "u64"),
     10: ("labels", "texts"), 11: ("services", "texts"), 12: ("endpoints", "texts"), 13: ("places", [_NODE_PLACE]),
+    14: ("away", "u64"), 15: ("guests", "u64"), 16: ("distance", "u32"),
 }
 _NODES: Dict[int, Tuple[str, Any]] = {
     0: ("node", "text"), 1: ("state", "u32"), 2: ("since-ms", "u64"), 3: ("reason", "text"), 4: ("servers", "text"),

@@ -4,26 +4,30 @@ import { HistoryView } from "./history.js";
 import { ItemsView } from "./items.js";
 import { LimitsView, WorkersView } from "./lists.js";
 import { MachineView } from "./machine.js";
+import { describeCluster, NodesView } from "./nodes.js";
 import { listen } from "./stream.js";
 import { clock, el, maySee, openDialog, page, request, seconds, setText, tell } from "./ui.js";
 
 const SILENT_MS = 6000;
 const byId = id => document.getElementById(id);
-const sections = Object.fromEntries(["machine", "history", "items", "workers", "limits"].map(name => [name, byId("view-" + name)]));
+const sections = Object.fromEntries(["machine", "nodes", "history", "items", "workers", "limits"].map(name => [name, byId("view-" + name)]));
 const views = {};
 let stream = null, lost = false, heardMs = Date.now(), wasAway = false;
 
 // Views are made when irisd has been heard, as the frame is all that there is to see before that.
 function getView(name) {
-  const makers = { machine: MachineView, history: HistoryView, items: ItemsView, workers: WorkersView, limits: LimitsView };
+  const makers = { machine: MachineView, nodes: NodesView, history: HistoryView, items: ItemsView, workers: WorkersView, limits: LimitsView };
 
   return views[name] ||= new makers[name](sections[name]);
 }
 
 /* --- which view --- */
 
+// Until the first state it is not known.
+const hasNodes = () => page.seen === undefined || page.seen.cluster !== undefined;
+
 function route() {
-  const [name, rest] = location.hash.slice(1).split("/"), shown = sections[name] ? name : "machine";
+  const [name, rest] = location.hash.slice(1).split("/"), shown = sections[name] && (name !== "nodes" || hasNodes()) ? name : "machine";
 
   for (const [other, section] of Object.entries(sections))
     section.hidden = other !== shown;
@@ -66,7 +70,7 @@ function showHead() {
 
   document.body.classList.toggle("stale", lost || silent || (state !== null && !state.connected));
   if (d)
-    setText(byId("about"), `${d.version}, up ${seconds(d.uptime_s)}, process ${d.pid}, scheduler ${d.scheduler}`);
+    setText(byId("about"), `${page.seen.cluster ? `node ${page.seen.cluster.node}, ` : ""}${d.version}, up ${seconds(d.uptime_s)}, process ${d.pid}, scheduler ${d.scheduler}`);
   if (lost || silent) {
     setBadge("irisd-web is away", "bad");
     setBanner(`irisd-web does not answer; the page tries again by itself. ${when}`, "bad");
@@ -79,6 +83,9 @@ function showHead() {
   } else if (state && !state.ready) {
     setBadge("not ready", "warn");
     setBanner(`irisd is not ready: ${state.not_ready.join("; ")}.`, "warn");
+  } else if (state?.cluster && state.cluster.state !== "joined") {
+    setBadge(state.cluster.state, "warn");
+    setBanner(describeCluster(state.cluster), "warn");
   } else if (state) {
     setBadge("live", "good");
     setBanner("", "");
@@ -158,7 +165,9 @@ function takeState(text) {
     showHead();
     return;
   }
+  const joins = first || Boolean(page.seen.cluster) !== Boolean(state.cluster);
   page.seen = state;
+  document.querySelector('nav a[href="#nodes"]').hidden = !state.cluster;
   if (wasAway)
     views.history?.forget();
   views.machine?.note(state);
@@ -166,7 +175,7 @@ function takeState(text) {
   // A state is of the role sums or observe: a session has ended, or another page of this browser has logged in.
   if ((state.role === "sums") === maySee())
     askSession();
-  if (first || wasAway)
+  if (joins || wasAway)
     route();
   else
     show();

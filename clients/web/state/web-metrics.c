@@ -12,6 +12,7 @@
 #include "clients/web/state/web-metrics.h"
 
 #include "clients/web/base/web-json.h"
+#include "clients/web/state/web-cluster-json.h"
 #include "clients/web/state/web-rates.h"
 
 #include <string.h>
@@ -191,6 +192,91 @@ static const Family journal_families[] = {
   GAUGE (J, free_bytes, U64, "irisd_journal_free_bytes", "Free space of the journal's disk"),
 };
 #undef J
+
+#define C IrisWireClusterStatistics
+static const Family cluster_families[] = {
+  GAUGE (C, draining, BOOL, "irisd_cluster_draining", "Whether this node takes no items of others"),
+  GAUGE (C, away, U64, "irisd_cluster_away_items", "Items of this node that the cluster has"),
+  GAUGE (C,
+         held,
+         U64,
+         "irisd_cluster_held_items",
+         "Items for the cluster that its servers have not stored yet"),
+  GAUGE (C, guests, U64, "irisd_cluster_guest_items", "Items of the cluster that are at this node"),
+  COUNTER (C,
+           published,
+           U64,
+           "irisd_cluster_published_items",
+           "Items that the servers have stored for this node"),
+  COUNTER (C,
+           away_ended,
+           U64,
+           "irisd_cluster_away_items_ended",
+           "Items of this node that ended in the cluster"),
+  COUNTER (C,
+           ends_found,
+           U64,
+           "irisd_cluster_ends_found",
+           "Ends that were not told in time and were looked for"),
+  COUNTER (C,
+           delivered,
+           U64,
+           "irisd_cluster_delivered_items",
+           "Items of the cluster that were given to this node"),
+  COUNTER (C,
+           redelivered,
+           U64,
+           "irisd_cluster_redelivered_items",
+           "Items given to this node that had been given to a node before"),
+  COUNTER (C,
+           guests_ended,
+           U64,
+           "irisd_cluster_guest_items_ended",
+           "Items of the cluster whose end this node has stored"),
+  COUNTER (C,
+           late_ends,
+           U64,
+           "irisd_cluster_late_ends",
+           "Items that ran here although another end was stored first"),
+  COUNTER (C,
+           given_back,
+           U64,
+           "irisd_cluster_given_back_items",
+           "Items of the cluster that this node gave back"),
+  COUNTER (C,
+           dead_letters,
+           U64,
+           "irisd_cluster_dead_letters",
+           "Messages that no node can run and that this node set aside"),
+  COUNTER (C,
+           failed,
+           U64,
+           "irisd_cluster_failed_publications",
+           "Items and ends that the servers did not store"),
+  COUNTER (C,
+           bytes_sent,
+           U64,
+           "irisd_cluster_sent_bytes",
+           "Bytes of items and ends that were sent"),
+  COUNTER (C,
+           bytes_received,
+           U64,
+           "irisd_cluster_received_bytes",
+           "Bytes of items that were given to this node"),
+  COUNTER (C,
+           rescued,
+           U64,
+           "irisd_cluster_rescued_items",
+           "Items taken from nodes that were gone or drained"),
+  COUNTER (C, reports, U64, "irisd_cluster_reports", "How often this node told of itself"),
+  COUNTER (C,
+           reports_failed,
+           U64,
+           "irisd_cluster_failed_reports",
+           "How often this node could not tell of itself"),
+  COUNTER (C, connects, U64, "irisd_cluster_connects", "Connections made to a server of NATS"),
+};
+#undef C
 
 #define W WebOwnCounts
 static const Family own_families[] = {
@@ -628,6 +714,51 @@ write_processes (Writer *self, const IrisWireStatistics *it)
   write_number (self, "irisd_worker_process_leased_items", "", NULL, leases);
 }
 
+static void
+write_cluster_states (Writer *self, const IrisWireClusterStatistics *it)
+{
+  const guint32 counts[] = { it->nodes_here, it->nodes_draining, it->nodes_gone };
+  static const char *const names[] = { "here", "draining", "gone" };
+
+  write_head (self, "irisd_cluster_connected", "gauge",
+              "Whether this node is in its cluster, and not alone");
+  write_number (self, "irisd_cluster_connected", "", NULL, it->state == IRIS_WIRE_CLUSTER_JOINED);
+  write_head (self, "irisd_cluster_state", "gauge", "1 for what this node is in the cluster");
+  for (guint32 i = IRIS_WIRE_CLUSTER_JOINING; i <= IRIS_WIRE_CLUSTER_REFUSED; i++)
+    {
+      g_autofree char *label = make_label ("state", web_cluster_name_state (i));
+
+      write_number (self, "irisd_cluster_state", "", label, it->state == i);
+    }
+  write_head (self, "irisd_cluster_nodes", "gauge", "Nodes that this one knows, by their state");
+  for (guint i = 0; i < G_N_ELEMENTS (counts); i++)
+    {
+      g_autofree char *label = make_label ("state", names[i]);
+
+      write_number (self, "irisd_cluster_nodes", "", label, counts[i]);
+    }
+}
+
+static void
+write_cluster (Writer *self, const IrisWireClusterStatistics *it)
+{
+  static const char *const distances[] = { "rack", "zone", "far" };
+  g_autofree char *node = make_label ("node", it->node);
+
+  write_info (self, "irisd_cluster", "The name of this node");
+  write_number (self, "irisd_cluster", "_info", node, 1);
+  write_cluster_states (self, it);
+  write_families (self, cluster_families, G_N_ELEMENTS (cluster_families), it, 1, 0, NULL);
+  write_head (self, "irisd_cluster_stolen_items", "counter",
+              "Items that this node took from others, by distance");
+  for (guint i = 0; i < MIN (it->n_stolen, G_N_ELEMENTS (distances)); i++)
+    {
+      g_autofree char *label = make_label ("distance", distances[i]);
+
+      write_number (self, "irisd_cluster_stolen_items", "_total", label, it->stolen[i]);
+    }
+}
+
 void
 web_metrics_write (GString *text, const WebSample *sample, const WebOwnCounts *own, gboolean open)
 {
@@ -650,6 +781,8 @@ web_metrics_write (GString *text, const WebSample *sample, const WebOwnCounts *o
       if (it->n_journal > 0)
         write_journal (&self, &it->journal[0]);
       write_processes (&self, it);
+      if (it->n_cluster > 0)
+        write_cluster (&self, &it->cluster[0]);
     }
   if (open)
     g_string_append (text, "# EOF\n");

@@ -5,6 +5,7 @@
 #include "clients/web/state/web-state-json.h"
 
 #include "clients/web/base/web-json.h"
+#include "clients/web/state/web-cluster-json.h"
 #include "clients/web/state/web-rates.h"
 
 /* What the wire says for no place, and for a part of the machine that does not hold the whole
@@ -404,6 +405,7 @@ write_sections (WebJson *json, const WebSample *before, const WebSample *now, gb
   write_steals (json, before, now, interval_s);
   write_services (json, before, now, interval_s);
   write_limits (json, statistics);
+  web_cluster_json_write (json, now, all);
   if (all)
     {
       write_near (json, statistics);

@@ -37,6 +37,7 @@ struct _WebState
   guint64 seq;
   WebSample *now;
   WebSample *before;
+  WebSample *halved; /* its nodes are asked for; NULL: none is */
   char *why;
 };
 
@@ -46,6 +47,7 @@ web_sample_clear (gpointer data)
   WebSample *self = data;
 
   iris_wire_statistics_free (self->statistics);
+  g_clear_pointer (&self->nodes, g_variant_unref);
 }
 
 WebSample *
@@ -107,6 +109,23 @@ decode (GBytes *body, GError **error)
 }
 
 static void
+nodes_came (GObject *source, GAsyncResult *result, gpointer user_data)
+{
+  g_autoptr (GError) error = NULL;
+  GVariant *nodes = iris_client_get_nodes_finish (IRIS_CLIENT (source), result, &error);
+
+  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    return; /* the state is freed */
+
+  WebState *self = user_data;
+  g_autoptr (WebSample) sample = g_steal_pointer (&self->halved);
+
+  /* Without them the statistics are told all the same. */
+  sample->nodes = nodes;
+  answer_all (self, sample, NULL);
+}
+
+static void
 statistics_came (GObject *source, GAsyncResult *result, gpointer user_data)
 {
   g_autoptr (GError) error = NULL;
@@ -119,6 +138,14 @@ statistics_came (GObject *source, GAsyncResult *result, gpointer user_data)
     return; /* the state is freed */
   if (statistics != NULL)
     sample = web_sample_new (statistics);
+  if (statistics != NULL && statistics->n_cluster > 0)
+    {
+      WebState *self = user_data;
+
+      self->halved = g_steal_pointer (&sample);
+      iris_client_get_nodes_async (self->client, self->cancellable, nodes_came, self);
+      return;
+    }
   answer_all (user_data, sample, error);
 }
 
@@ -227,6 +254,7 @@ web_state_free (WebState *self)
   g_object_unref (self->client);
   g_clear_pointer (&self->now, web_sample_unref);
   g_clear_pointer (&self->before, web_sample_unref);
+  g_clear_pointer (&self->halved, web_sample_unref);
   g_free (self->why);
   g_free (self->where);
   g_free (self);

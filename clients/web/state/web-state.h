@@ -16,6 +16,8 @@ G_BEGIN_DECLS
 typedef struct
 {
   IrisWireStatistics *statistics;
+  GVariant
+      *nodes;   /* of the cluster, as iris_client_get_nodes_finish() has them; NULL without one */
   gint64 at_us; /* of the monotonic clock */
   gint64 at_ms; /* since 1970 */
 } WebSample;

@@ -261,6 +261,8 @@ on_published (IrisdEngine *engine, const IrisdPublishResult *result, gpointer us
 
   if (verdict == IRISD_AWAY_STORED || verdict == IRISD_AWAY_STORED_BEFORE)
     self->counts.n_published++;
+  else
+    self->counts.n_failed++;
   if (verdict == IRISD_AWAY_STORED)
     g_clear_pointer (&data->message, g_free); /* it is never published again */
   if (verdict == IRISD_AWAY_REFUSED)
@@ -290,6 +292,7 @@ on_publish (IrisdAwayItem *item, gpointer user_data)
     .message_id = id,
   };
 
+  self->counts.bytes += data->size;
   irisd_engine_publish (self->shared->engine, &publication, on_published, data);
 }
 

@@ -21,6 +21,8 @@ typedef struct
   guint64 n_ended;
   guint64 n_looked; /* how often an end was looked for */
   guint64 n_found;  /* ends that were found so, and not told in time */
+  guint64 n_failed; /* how often the servers did not store an item */
+  guint64 bytes;    /* of items that were published */
 } IrisdAwayCounts;
 
 /* irisd has a request about another node: @ask is an ASK, and borrows. Its answer comes by

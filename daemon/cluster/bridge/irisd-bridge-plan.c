@@ -204,3 +204,15 @@ irisd_bridge_plan_note_delivered (IrisdBridgePlan *self, const char *node, guint
 {
   irisd_pull_plan_note_delivered (self->plan, IRISD_LANE_SOFT, node, 1, n_pending);
 }
+
+G_STATIC_ASSERT ((int) IRISD_N_NODE_DISTANCES - (int) IRISD_NODE_RACK == IRISD_CLUSTER_N_DISTANCES);
+
+void
+irisd_bridge_plan_add_counts (IrisdBridgePlan *self, IrisdClusterCounts *counts)
+{
+  const IrisdPullCounts *pulls = irisd_pull_plan_get_counts (self->plan);
+
+  for (guint i = 0; i < IRISD_CLUSTER_N_DISTANCES; i++)
+    counts->n_stolen[i] = pulls->n_stolen[IRISD_NODE_RACK + i];
+  counts->n_rescued = pulls->n_rescued;
+}

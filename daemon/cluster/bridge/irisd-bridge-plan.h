@@ -53,6 +53,7 @@ gint64 irisd_bridge_plan_make (IrisdBridgePlan *self,
                                IrisdBridgePullFunc func,
                                gpointer user_data);
 void irisd_bridge_plan_note_delivered (IrisdBridgePlan *self, const char *node, guint64 n_pending);
+void irisd_bridge_plan_add_counts (IrisdBridgePlan *self, IrisdClusterCounts *counts);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisdBridgePlan, irisd_bridge_plan_free)
 

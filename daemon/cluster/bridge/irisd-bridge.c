@@ -348,8 +348,29 @@ irisd_bridge_follow_engine (IrisdBridge *self)
 }
 
 void
-irisd_bridge_get_counts (IrisdBridge *self, IrisdAwayCounts *away, IrisdGuestCounts *guest)
+irisd_bridge_get_counts (IrisdBridge *self, IrisdClusterCounts *counts)
 {
-  irisd_away_get_counts (self->away, away);
-  irisd_guest_get_counts (self->guest, guest);
+  IrisdAwayCounts away;
+  IrisdGuestCounts guest;
+
+  irisd_away_get_counts (self->away, &away);
+  irisd_guest_get_counts (self->guest, &guest);
+  *counts = (IrisdClusterCounts){
+    .n_away = away.n_away,
+    .n_held = away.n_held,
+    .n_guests = guest.n_guests,
+    .n_published = away.n_published,
+    .n_ended = away.n_ended,
+    .n_found = away.n_found,
+    .n_delivered = guest.n_delivered,
+    .n_again = guest.n_again,
+    .n_done = guest.n_done,
+    .n_lost = guest.n_lost,
+    .n_given = guest.n_given,
+    .n_dead = guest.n_dead,
+    .n_failed = away.n_failed + guest.n_failed,
+    .bytes_sent = away.bytes + guest.bytes_out,
+    .bytes_received = guest.bytes_in,
+  };
+  irisd_bridge_plan_add_counts (self->plan, counts);
 }

@@ -47,7 +47,7 @@ void irisd_bridge_set_taking (IrisdBridge *self, gboolean taking);
 void irisd_bridge_follow_members (IrisdBridge *self, IrisdMembers *members);
 void irisd_bridge_describe (IrisdBridge *self, IrisdNodeLoad *load);
 void irisd_bridge_note_told (IrisdBridge *self, const IrisdNode *node, gint64 now);
-void irisd_bridge_get_counts (IrisdBridge *self, IrisdAwayCounts *away, IrisdGuestCounts *guest);
+void irisd_bridge_get_counts (IrisdBridge *self, IrisdClusterCounts *counts);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisdBridge, irisd_bridge_free)
 

@@ -414,6 +414,8 @@ on_published (IrisdEngine *engine, const IrisdPublishResult *result, gpointer us
                  result->text != NULL ? result->text : "no reason given");
       verdict = IRISD_GUEST_REFUSED;
     }
+  if (verdict == IRISD_GUEST_LATER || verdict == IRISD_GUEST_REFUSED)
+    self->counts.n_failed++;
   irisd_guest_table_published (self->table, guest->item, verdict, g_get_monotonic_time ());
   hurry (self);
 }
@@ -432,6 +434,7 @@ on_publish (IrisdGuestItem *item, gpointer user_data)
     .expected_last = 0,
   };
 
+  self->counts.bytes_out += guest->end_size;
   irisd_engine_publish (self->shared->engine, &publication, on_published, guest);
 }
 
@@ -701,6 +704,8 @@ on_delivered (IrisdPull *pull, const IrisdEngineMessage *message, gpointer user_
   gboolean known;
 
   self->counts.n_delivered++;
+  self->counts.n_again += message->n_delivered > 1;
+  self->counts.bytes_in += message->length;
   self->delivered (lane, message->n_pending, self->user_data);
   if (!irisd_bridge_link_is_up (self->link))
     {

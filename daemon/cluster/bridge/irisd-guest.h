@@ -26,10 +26,14 @@ typedef struct
   guint n_guests; /* delivered, and not answered */
   guint n_ending; /* of these, have ended, and the stream does not have their end yet */
   guint64 n_delivered;
+  guint64 n_again;     /* of these, not for the first time */
   guint64 n_done;      /* acknowledged with an end of this node */
   guint64 n_lost;      /* acknowledged because another node's end was first */
   guint64 n_given;     /* given back */
   guint64 n_dead;      /* dead letters: messages that no node can run */
+  guint64 n_failed;    /* how often the servers did not store an end */
+  guint64 bytes_in;    /* of items that were delivered */
+  guint64 bytes_out;   /* of ends */
   guint64 mean_run_ns; /* of the latest items; 0: none has run */
   guint64 mean_bytes;  /* of the bodies of the latest items */
 } IrisdGuestCounts;

@@ -135,6 +135,7 @@ irisd_members_box_init (IrisdMembersBox *self, IrisdMembers *first)
 {
   pthread_mutex_init (&self->lock, NULL);
   self->now = first;
+  self->counts = (IrisdClusterCounts){ 0 };
 }
 
 /* No thread reads any more. */
@@ -164,4 +165,20 @@ irisd_members_box_get (IrisdMembersBox *self)
   IrisdMembers *members = irisd_members_ref (self->now);
   pthread_mutex_unlock (&self->lock);
   return members;
+}
+
+void
+irisd_members_box_put_counts (IrisdMembersBox *self, const IrisdClusterCounts *counts)
+{
+  pthread_mutex_lock (&self->lock);
+  self->counts = *counts;
+  pthread_mutex_unlock (&self->lock);
+}
+
+void
+irisd_members_box_get_counts (IrisdMembersBox *self, IrisdClusterCounts *counts)
+{
+  pthread_mutex_lock (&self->lock);
+  *counts = self->counts;
+  pthread_mutex_unlock (&self->lock);
 }

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "daemon/cluster/members/irisd-cluster-counts.h"
 #include "daemon/cluster/members/irisd-node.h"
 #include "daemon/cluster/policy/irisd-node-view.h"
 
@@ -67,18 +68,22 @@ guint irisd_members_count (const IrisdMembers *self, IrisdMemberState state);
 void irisd_members_make_views (IrisdMembers *self);
 IrisdNodeMap irisd_members_get_map (const IrisdMembers *self);
 
-/* Where the newest picture is. The cluster thread puts; any thread gets, for as long as it needs.
+/* Where the newest picture and counts are. The cluster thread puts; any thread gets, for as long as
+ * it needs.
  */
 typedef struct
 {
   pthread_mutex_t lock; /* a POSIX mutex, because ThreadSanitizer knows those */
   IrisdMembers *now;
+  IrisdClusterCounts counts;
 } IrisdMembersBox;
 
 void irisd_members_box_init (IrisdMembersBox *self, IrisdMembers *first);
 void irisd_members_box_clear (IrisdMembersBox *self);
 void irisd_members_box_put (IrisdMembersBox *self, IrisdMembers *members);
 IrisdMembers *irisd_members_box_get (IrisdMembersBox *self);
+void irisd_members_box_put_counts (IrisdMembersBox *self, const IrisdClusterCounts *counts);
+void irisd_members_box_get_counts (IrisdMembersBox *self, IrisdClusterCounts *counts);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisdMembers, irisd_members_unref)
 

@@ -10,6 +10,7 @@
 #include "daemon/cluster/members/irisd-node-entry.h"
 
 #include "daemon/base/irisd-error.h"
+#include "daemon/cluster/engine/irisd-engine-parse.h"
 #include "daemon/config/irisd-cluster-config.h"
 
 #include <json-glib/json-glib.h>
@@ -110,6 +111,8 @@ irisd_node_encode (const IrisdNode *self)
   add_number (builder, "running", self->running);
   add_number (builder, "backlog", self->backlog);
   add_load (builder, &self->load);
+  add_number (builder, "away", self->away);
+  add_number (builder, "guests", self->guests);
   add_places (builder, self);
   add_texts (builder, "labels", self->labels);
   add_texts (builder, "services", self->services);
@@ -287,6 +290,8 @@ read_all (JsonObject *object, IrisdNode *self, GError **error)
       || !read_boolean (object, "draining", &self->draining, error)
       || !read_number (object, "running", (guint64) MOST_NUMBER, &self->running, error)
       || !read_number (object, "backlog", (guint64) MOST_NUMBER, &self->backlog, error)
+      || !read_number (object, "away", (guint64) MOST_NUMBER, &self->away, error)
+      || !read_number (object, "guests", (guint64) MOST_NUMBER, &self->guests, error)
       || !read_load (object, &self->load, error) || !read_places (object, self, error)
       || !read_texts (object, "labels", &self->labels, error)
       || !read_texts (object, "services", &self->services, error)
@@ -308,6 +313,8 @@ parse (const void *data, gsize length, GError **error)
                 "it has %" G_GSIZE_FORMAT " bytes, more than %d", length, IRISD_NODE_MOST_BYTES);
   else if (!g_utf8_validate (data, (gssize) length, NULL))
     irisd_fail (error, IRISD_ERROR, IRISD_ERROR_FAILED, "it is no text");
+  else if (!irisd_json_is_shallow (data, length))
+    irisd_fail (error, IRISD_ERROR, IRISD_ERROR_FAILED, "its brackets lie too deep");
   else if (!json_parser_load_from_data (parser, data, (gssize) length, &local)
            || json_parser_get_root (parser) == NULL
            || !JSON_NODE_HOLDS_OBJECT (json_parser_get_root (parser)))

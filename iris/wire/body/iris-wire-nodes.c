@@ -36,6 +36,9 @@ static const IrisWireRecordField node_fields[] = {
   NODE (11, TEXTS, services, "services"),
   NODE (12, TEXTS, endpoints, "endpoints"),
   IRIS_WIRE_RECORD_ARRAY (IrisWireNode, 13, LIST, places, &place_record),
+  NODE (14, UINT64, away, "away"),
+  NODE (15, UINT64, guests, "guests"),
+  NODE (16, UINT32, distance, "distance"),
 };
 
 static const IrisWireRecord node_record = IRIS_WIRE_RECORD (IrisWireNode, node_fields);

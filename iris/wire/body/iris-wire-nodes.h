@@ -27,6 +27,23 @@ typedef enum
 } IrisWireNodeState;
 
 /**
+ * IrisWireNodeDistance:
+ * @IRIS_WIRE_NODE_SELF: the node itself
+ * @IRIS_WIRE_NODE_SAME_RACK: the same rack of the same zone
+ * @IRIS_WIRE_NODE_SAME_ZONE: the same zone
+ * @IRIS_WIRE_NODE_FAR: further, or not known
+ *
+ * How far a node is from the one that answers, by the labels of both.
+ */
+typedef enum
+{
+  IRIS_WIRE_NODE_SELF = 0,
+  IRIS_WIRE_NODE_SAME_RACK = 1,
+  IRIS_WIRE_NODE_SAME_ZONE = 2,
+  IRIS_WIRE_NODE_FAR = 3,
+} IrisWireNodeDistance;
+
+/**
  * IrisWireClusterState:
  * @IRIS_WIRE_CLUSTER_NONE: irisd is configured for no cluster
  * @IRIS_WIRE_CLUSTER_JOINING: it has not been in the cluster since its start
@@ -79,6 +96,9 @@ typedef struct
  * @endpoints: key 12, of its front door; owned
  * @n_places: length of @places
  * @places: key 13, its places; owned
+ * @away: key 14, its items that the cluster has
+ * @guests: key 15, items of the cluster that are there
+ * @distance: key 16, from the node that answers, an #IrisWireNodeDistance
  *
  * One node.
  */
@@ -99,6 +119,9 @@ typedef struct
   char **endpoints;
   guint n_places;
   IrisWireNodePlace *places;
+  guint64 away;
+  guint64 guests;
+  guint32 distance;
 } IrisWireNode;
 
 /**

@@ -394,6 +394,25 @@ typedef struct
  * @reports: key 10, how often this node told the others of itself
  * @reports_failed: key 11, how often that failed
  * @connects: key 12, how often it connected to a server of NATS
+ * @away: key 13, items of this node that the cluster has, and that have not ended
+ * @held: key 14, of these, those that the servers have not stored yet
+ * @guests: key 15, items of the cluster that are here, and not answered
+ * @published: key 16, items that the servers have stored for this node
+ * @away_ended: key 17, items that were away and have ended
+ * @ends_found: key 18, of these, those whose end was not told in time and was looked for
+ * @delivered: key 19, items of the cluster that were given to this node
+ * @redelivered: key 20, of these, those that had been given to a node before
+ * @guests_ended: key 21, items whose end this node has stored
+ * @late_ends: key 22, items that ran here although another end was stored first
+ * @given_back: key 23, items that this node gave back
+ * @dead_letters: key 24, messages that no node can run, which this node copied to the dead letters
+ * @failed: key 25, items and ends that the servers did not store: no answer, or refused
+ * @bytes_sent: key 26, bytes of items and ends that this node sent
+ * @bytes_received: key 27, bytes of items that this node was given
+ * @rescued: key 28, items that this node took from nodes that were gone or drained
+ * @n_stolen: length of @stolen
+ * @stolen: (array length=n_stolen): key 29, items that this node took from others, by distance:
+ * rack, zone, further; owned
  *
  * This node in the cluster.
  */
@@ -412,6 +431,24 @@ typedef struct
   guint64 reports;
   guint64 reports_failed;
   guint64 connects;
+  guint64 away;
+  guint64 held;
+  guint64 guests;
+  guint64 published;
+  guint64 away_ended;
+  guint64 ends_found;
+  guint64 delivered;
+  guint64 redelivered;
+  guint64 guests_ended;
+  guint64 late_ends;
+  guint64 given_back;
+  guint64 dead_letters;
+  guint64 failed;
+  guint64 bytes_sent;
+  guint64 bytes_received;
+  guint64 rescued;
+  guint n_stolen;
+  guint64 *stolen;
 } IrisWireClusterStatistics;
 
 /**

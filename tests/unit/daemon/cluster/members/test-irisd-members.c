@@ -47,6 +47,8 @@ START_TEST (an_entry_is_read_as_it_was_written)
   g_autoptr (IrisdNode) node = make_node ("n1", INCARNATION);
   g_autoptr (GError) error = NULL;
   node->draining = TRUE;
+  node->away = 7;
+  node->guests = 8;
   g_autoptr (GBytes) text = irisd_node_encode (node);
   gsize length;
   gconstpointer data = g_bytes_get_data (text, &length);
@@ -59,6 +61,8 @@ START_TEST (an_entry_is_read_as_it_was_written)
   ck_assert (read->draining);
   ck_assert_uint_eq (read->running, 3);
   ck_assert_uint_eq (read->backlog, 12);
+  ck_assert_uint_eq (read->away, 7);
+  ck_assert_uint_eq (read->guests, 8);
   ck_assert_uint_eq (read->n_places, 2);
   ck_assert_str_eq (read->places[1].name, "l3:1");
   ck_assert_str_eq (read->places[1].cpus, "0-3");
@@ -97,6 +101,7 @@ START_TEST (entries_of_other_versions_are_read)
   ck_assert (!older->draining);
   ck_assert (!older->load.known);
   ck_assert_uint_eq (older->n_places, 0);
+  ck_assert_uint_eq (older->away, 0);
   ck_assert_uint_eq (g_strv_length (older->services), 0);
 }
 END_TEST
@@ -115,6 +120,8 @@ START_TEST (damaged_entries_are_refused)
     "{\"version\":\"0\",\"incarnation\":\"0123\"}",
     "{\"version\":\"0\",\"incarnation\":\"0123456789ABCDEF\"}",
     "{\"version\":\"0\",\"incarnation\":\"" INCARNATION "\",\"running\":-1}",
+    "{\"version\":\"0\",\"incarnation\":\"" INCARNATION "\",\"away\":-1}",
+    "{\"version\":\"0\",\"incarnation\":\"" INCARNATION "\",\"guests\":\"1\"}",
     "{\"version\":\"0\",\"incarnation\":\"" INCARNATION "\",\"running\":\"1\"}",
     "{\"version\":\"0\",\"incarnation\":\"" INCARNATION "\",\"backlog\":1e300}",
     "{\"version\":\"0\",\"incarnation\":\"" INCARNATION "\",\"draining\":1}",
