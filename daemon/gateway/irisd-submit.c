@@ -30,6 +30,7 @@
 #include "daemon/base/irisd-log.h"
 #include "daemon/base/irisd-text.h"
 #include "daemon/exec/worker/irisd-worker-processes.h"
+#include "daemon/gateway/irisd-after-away.h"
 #include "daemon/gateway/irisd-away.h"
 #include "daemon/gateway/irisd-send.h"
 #include "daemon/gateway/irisd-worker-session.h"
@@ -665,6 +666,27 @@ take_item (IrisdGateway *self,
   return start_item (self, caller, job, item, id, hinted);
 }
 
+/* The same of an item that may come after items of other nodes. */
+static gboolean
+take_dependent (IrisdGateway *self,
+                const IrisdCaller *caller,
+                IrisWireMessage *item,
+                zmq_msg_t *body,
+                guint64 id)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree guint64 *numbers = NULL;
+  if (irisd_is_persistent (item) || !iris_wire_message_has (item, IRIS_WIRE_KEY_AFTER_AWAY))
+    return take_item (self, caller, item, body, id);
+  gboolean accepted = FALSE;
+  if (irisd_after_away_resolve (self, caller, item, &numbers, &error))
+    accepted = take_item (self, caller, item, body, id);
+  else
+    irisd_send_refusal (self, caller, item->request_id, error);
+  irisd_after_away_watch (self);
+  return accepted;
+}
+
 /* The same of an item that may be for another node, or come from one. */
 static gboolean
 take_cluster_item (IrisdGateway *self,
@@ -683,7 +705,7 @@ take_cluster_item (IrisdGateway *self,
       irisd_send_refusal (self, caller, item->request_id, error);
       return FALSE;
     }
-  gboolean accepted = take_item (self, foreign ? &acting.caller : caller, &routed, body, id);
+  gboolean accepted = take_dependent (self, foreign ? &acting.caller : caller, &routed, body, id);
   if (foreign)
     irisd_acting_end (&acting);
   return accepted;
