@@ -711,13 +711,17 @@ take_cluster_item (IrisdGateway *self,
   return accepted;
 }
 
-/* A place without a node is one of this node. */
+/* A place without a node is one of this node; what an item is to be near may be elsewhere. */
 static gboolean
 concerns_cluster (IrisdGateway *self, const IrisWireMessage *item)
 {
-  const IrisWireKeys others = IRISD_CLUSTER_KEYS & ~IRIS_WIRE_BIT (IRIS_WIRE_KEY_HINT_NAME);
-  return (item->present & others) != 0
-         || (self->core->cluster != NULL && item->hint_name.len > 0
+  const IrisWireKeys keys = item->present;
+  if ((keys & IRISD_CLUSTER_KEYS & ~IRISD_PLACE_KEYS) != 0)
+    return TRUE;
+  if (self->core->cluster == NULL)
+    return FALSE;
+  return (keys & IRISD_PLACE_KEYS & ~IRIS_WIRE_BIT (IRIS_WIRE_KEY_HINT_NAME)) != 0
+         || (item->hint_name.len > 0
              && memchr (item->hint_name.data, '/', item->hint_name.len) != NULL);
 }
 

@@ -191,7 +191,7 @@ valid("submit-strict", "a strict hint, no ACCEPTED wanted", "SUBMIT", {10: "echo
 valid("submit-no-hint", "no hint, said out loud", "SUBMIT", {10: "echo", 11: -1, 12: False})
 valid("submit-hint-name", "a hint by name", "SUBMIT", {10: "echo", 12: True, 110: "l2:1"}, b"hello")
 valid("submit-near-item", "near another item", "SUBMIT", {10: "echo", 111: 2**40})
-valid("submit-after-away", "after items of other nodes", "SUBMIT", {10: "echo", 119: ["n2/17", "n3/4"], 74: 3})
+valid("submit-after-away", "after items of other nodes", "SUBMIT", {10: "echo", 74: 3, 119: ["n2/17", "n3/4"]})
 valid("submit-near-path", "near a path, which is not UTF-8", "SUBMIT", {10: "echo", 112: b"/tmp/caf\xe9"})
 valid("submit-footprint", "the memory that it will touch", "SUBMIT", {10: "echo", 114: 2**30})
 valid("submit-keep-apart", "memory that no other item shares", "SUBMIT", {10: "echo", 114: 2**64 - 1, 115: True})
