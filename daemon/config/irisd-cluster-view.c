@@ -5,6 +5,7 @@
 #include "daemon/config/irisd-cluster-view.h"
 
 #include <pthread.h>
+#include <string.h>
 
 /* Nodes that an error lists. */
 #define MAX_LISTED 16
@@ -17,6 +18,7 @@ struct _IrisdClusterView
   GHashTable *nodes; /* utf8 GStrv: the services of each node but this one */
   char *refusal;     /* why durable items do not go to other nodes, or NULL */
   gboolean unknown;  /* nothing is known of the cluster yet */
+  GPtrArray *names;  /* of nodes that were ever asked for by number, at the number less one */
 };
 
 /* @own_node: the name of this node. @max_away: how many of its items may be away. */
@@ -29,6 +31,7 @@ irisd_cluster_view_new (const char *own_node, guint64 max_away)
   self->max_away = max_away;
   self->nodes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free,
                                        (GDestroyNotify) g_strfreev);
+  self->names = g_ptr_array_new_with_free_func (g_free);
   return self;
 }
 
@@ -40,6 +43,7 @@ irisd_cluster_view_free (IrisdClusterView *self)
     return;
   pthread_mutex_destroy (&self->lock);
   g_hash_table_unref (self->nodes);
+  g_ptr_array_unref (self->names);
   g_free (self->own);
   g_free (self->refusal);
   g_free (self);
@@ -164,4 +168,31 @@ irisd_cluster_view_is_unknown (IrisdClusterView *self)
   gboolean unknown = self->unknown;
   pthread_mutex_unlock (&self->lock);
   return unknown;
+}
+
+/* Returns a number from 1 that stands for @node as long as irisd runs; 0 if there are too many. */
+guint
+irisd_cluster_view_get_number (IrisdClusterView *self, const char *node)
+{
+  guint at = 0;
+  pthread_mutex_lock (&self->lock);
+  while (at < self->names->len && strcmp (g_ptr_array_index (self->names, at), node) != 0)
+    at++;
+  if (at == self->names->len && at < IRISD_CLUSTER_MOST_NUMBERS)
+    g_ptr_array_add (self->names, g_strdup (node));
+  guint number = at < self->names->len ? at + 1 : 0;
+  pthread_mutex_unlock (&self->lock);
+  return number;
+}
+
+/* Returns (transfer none) the node of that number, which lasts as long as the view. */
+const char *
+irisd_cluster_view_get_name (IrisdClusterView *self, guint number)
+{
+  pthread_mutex_lock (&self->lock);
+  const char *name = number > 0 && number <= self->names->len
+                         ? g_ptr_array_index (self->names, number - 1)
+                         : NULL;
+  pthread_mutex_unlock (&self->lock);
+  return name;
 }

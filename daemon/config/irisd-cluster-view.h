@@ -16,6 +16,9 @@ G_BEGIN_DECLS
 #define IRISD_CLUSTER_SERVICE "@cluster"
 #define IRISD_RESERVED_MARK   '@'
 
+/* Nodes that have a number. */
+#define IRISD_CLUSTER_MOST_NUMBERS 4096
+
 typedef struct _IrisdClusterView IrisdClusterView;
 
 IrisdClusterView *irisd_cluster_view_new (const char *own_node, guint64 max_away);
@@ -37,6 +40,8 @@ gboolean irisd_cluster_view_has_service (IrisdClusterView *self, const char *ser
 char *irisd_cluster_view_list_nodes (IrisdClusterView *self);
 char *irisd_cluster_view_get_refusal (IrisdClusterView *self);
 gboolean irisd_cluster_view_is_unknown (IrisdClusterView *self);
+guint irisd_cluster_view_get_number (IrisdClusterView *self, const char *node);
+const char *irisd_cluster_view_get_name (IrisdClusterView *self, guint number);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisdClusterView, irisd_cluster_view_free)
 

@@ -30,6 +30,7 @@
  * @header: the request's header, then that of its answer
  * @body: of the answer
  * @error: (nullable): why there is no answer
+ * @func: (nullable): what takes the answer in place of the connection
  * @over: it is on its way back
  *
  * A request on its way to another node and back.
@@ -49,6 +50,8 @@ typedef struct
   GBytes *header;
   GBytes *body;
   GError *error;
+  IrisdAskFunc func;
+  gpointer user_data;
   gboolean over;
 } IrisdAsk;
 
@@ -229,12 +232,9 @@ charge (IrisdGateway *self, IrisdPeer *peer, const guint8 *request_id, gsize siz
   irisd_count (&self->items.counters.unacked, 1);
 }
 
-/* Sends the answer of the other node, if it can be read. */
-static void
-pass_back (IrisdGateway *self, const IrisdCaller *caller, const IrisdAsk *ask)
+static gboolean
+open_answer (IrisdGateway *self, const IrisdAsk *ask, IrisWireMessage *message, GError **error)
 {
-  g_autoptr (GError) error = NULL;
-  IrisWireMessage message;
   gsize header_size, body_size;
   const guint8 *header = g_bytes_get_data (ask->header, &header_size);
   const guint8 *body = g_bytes_get_data (ask->body, &body_size);
@@ -242,14 +242,31 @@ pass_back (IrisdGateway *self, const IrisdCaller *caller, const IrisdAsk *ask)
     { (const guint8 *) "IRS1", 4 }, { &ask->type, 1 },   { ask->request_id, IRIS_WIRE_ID_SIZE },
     { header, header_size },        { body, body_size },
   };
-  if (!iris_wire_decode (frames, IRIS_WIRE_N_FRAMES, &self->core->wire_limits, &message, &error))
+  return iris_wire_decode (frames, IRIS_WIRE_N_FRAMES, &self->core->wire_limits, message, error);
+}
+
+/* Sends the answer of the other node, if it can be read. */
+static void
+pass_back (IrisdGateway *self, const IrisdCaller *caller, const IrisdAsk *ask)
+{
+  g_autoptr (GError) error = NULL;
+  IrisWireMessage message;
+  if (!open_answer (self, ask, &message, &error))
     {
       irisd_send_refusal (self, caller, ask->request_id, error);
       return;
     }
   if (is_owed (&message))
-    charge (self, ask->peer, ask->request_id, body_size);
+    charge (self, ask->peer, ask->request_id, g_bytes_get_size (ask->body));
   irisd_send_answer (self, caller, &message);
+}
+
+static void
+tell_func (IrisdGateway *self, IrisdAsk *ask)
+{
+  IrisWireMessage message;
+  const gboolean opened = ask->error == NULL && open_answer (self, ask, &message, &ask->error);
+  ask->func (self, opened ? &message : NULL, ask->error, ask->user_data);
 }
 
 static void
@@ -259,6 +276,12 @@ run (IrisdGateway *gateway, IrisdBroadcast *broadcast)
   if (!self->over)
     {
       give_to_bridge (gateway, self);
+      return;
+    }
+  if (self->func != NULL)
+    {
+      tell_func (gateway, self);
+      ask_free (broadcast);
       return;
     }
   const IrisdCaller caller = { .route = self->peer->route, .peer = self->peer };
@@ -318,27 +341,52 @@ irisd_ask_requests_concern (const IrisWireMessage *request)
     }
 }
 
+/* Returns @request, which @peer makes, as one about another node. */
+static IrisdAsk *
+ask_new (IrisdGateway *self, IrisdPeer *peer, gint64 view, const IrisWireMessage *request)
+{
+  const IrisdKey *key = irisd_keys_find_owner (irisd_core_get_settings (self->core)->keys,
+                                               peer->owner);
+  IrisdAsk *ask = g_new0 (IrisdAsk, 1);
+  irisd_broadcast_init (&ask->base, &ask_class);
+  ask->home = self;
+  ask->peer = irisd_peer_ref (peer);
+  memcpy (ask->request_id, request->request_id, IRIS_WIRE_ID_SIZE);
+  ask->view = view;
+  ask->type = request->type;
+  ask->node = iris_wire_string_dup (&request->node);
+  ask->key_name = key != NULL && view != IRISD_VIEW_ALL ? g_strdup (key->name) : NULL;
+  ask->header = encode (self, request);
+  return ask;
+}
+
+/* Sends @request about what @view reaches, on behalf of @peer, to the bridge; @func gets the
+ * answer, unless the gateway has ended before. */
+void
+irisd_ask_requests_ask_for (IrisdGateway *self,
+                            IrisdPeer *peer,
+                            gint64 view,
+                            const IrisWireMessage *request,
+                            IrisdAskFunc func,
+                            gpointer user_data)
+{
+  IrisdAsk *ask = ask_new (self, peer, view, request);
+  ask->func = func;
+  ask->user_data = user_data;
+  irisd_mailbox_post (self->core->front, &ask->base.message);
+}
+
 /* Sends @request, which the caller may make, to the bridge. Its node is another one. */
 void
 irisd_ask_requests_ask (IrisdGateway *self,
                         const IrisdCaller *caller,
                         const IrisWireMessage *request)
 {
-  IrisdCore *core = self->core;
   if (!irisd_submit_may_ask (self, caller, request, FALSE))
     return;
-  const IrisdKey *key = irisd_keys_find_owner (irisd_core_get_settings (core)->keys,
-                                               caller->peer->owner);
-  IrisdAsk *ask = g_new0 (IrisdAsk, 1);
-  irisd_broadcast_init (&ask->base, &ask_class);
-  ask->home = self;
-  ask->peer = irisd_peer_ref (caller->peer);
-  memcpy (ask->request_id, request->request_id, IRIS_WIRE_ID_SIZE);
-  ask->view = irisd_peer_get_view (caller->peer, (IrisWireType) request->type);
-  ask->type = request->type;
-  ask->node = iris_wire_string_dup (&request->node);
-  ask->key_name = key != NULL && ask->view != IRISD_VIEW_ALL ? g_strdup (key->name) : NULL;
-  ask->header = encode (self, request);
+  IrisdAsk *ask = ask_new (self, caller->peer,
+                           irisd_peer_get_view (caller->peer, (IrisWireType) request->type),
+                           request);
   caller->peer->n_questions++;
-  irisd_mailbox_post (core->front, &ask->base.message);
+  irisd_mailbox_post (self->core->front, &ask->base.message);
 }

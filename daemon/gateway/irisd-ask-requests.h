@@ -12,6 +12,18 @@ gboolean irisd_ask_requests_concern (const IrisWireMessage *request);
 void irisd_ask_requests_ask (IrisdGateway *self,
                              const IrisdCaller *caller,
                              const IrisWireMessage *request);
+/* Takes the answer of the other node, which borrows, or why there is none. */
+typedef void (*IrisdAskFunc) (IrisdGateway *self,
+                              const IrisWireMessage *answer,
+                              const GError *error,
+                              gpointer user_data);
+
+void irisd_ask_requests_ask_for (IrisdGateway *self,
+                                 IrisdPeer *peer,
+                                 gint64 view,
+                                 const IrisWireMessage *request,
+                                 IrisdAskFunc func,
+                                 gpointer user_data);
 void irisd_ask_requests_take_answer (IrisdGateway *self,
                                      const IrisdCaller *caller,
                                      const IrisWireMessage *answer);

@@ -15,12 +15,17 @@
 #include "daemon/base/irisd-text.h"
 #include "daemon/cluster/members/irisd-members.h"
 #include "daemon/cluster/policy/irisd-item-route.h"
+#include "daemon/items/irisd-placement.h"
 
 #include <string.h>
 #include <unistd.h>
 
 /* Characters of an unknown name in a message. */
 #define MAX_QUOTED 64
+
+#define NEAR_KEYS \
+  (IRIS_WIRE_BIT (IRIS_WIRE_KEY_NEAR_ITEM) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_NEAR_PATH))
+#define HINT_KEYS (IRIS_WIRE_BIT (IRIS_WIRE_KEY_HINT) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_HINT_NAME))
 
 /* The client of the items of an owner on other nodes. Odd, so it is no object, and above all
  * processes (irisd_peer_set_client()). */
@@ -216,6 +221,43 @@ check_bridge (const IrisdCaller *caller, const IrisWireMessage *request, GError 
                  "key-name and cluster-item are about an item of another node: add for-owner");
 }
 
+/* What @item is to be near may have run on another node. */
+static gboolean
+is_near (IrisdGateway *self, const IrisWireMessage *item)
+{
+  return self->core->cluster != NULL && (item->present & NEAR_KEYS) != 0
+         && (item->present & (IRIS_WIRE_BIT (IRIS_WIRE_KEY_NODE) | HINT_KEYS)) == 0
+         && (item->present & NEAR_KEYS) != NEAR_KEYS && !(item->any_node && item->strict);
+}
+
+/* @item is to be near another one, or a path: it gets the node where that ran, or stays here if
+ * that was here. If that is not known, or nodes take no such item, the wish has no effect; one that
+ * is strict is refused later then. */
+static void
+settle_near (IrisdGateway *self, const IrisdCaller *caller, IrisWireMessage *item)
+{
+  gboolean known;
+  const char *node = irisd_placement_find_node (&self->items, caller->peer, item, &known);
+  if (node != NULL
+      && (!irisd_cluster_view_has_node (self->core->cluster, node)
+          || (!item->strict && !check_promise (self, item, NULL))))
+    {
+      node = NULL;
+      known = FALSE;
+    }
+  if (known)
+    drop_keys (item, IRIS_WIRE_BIT (IRIS_WIRE_KEY_ANY_NODE));
+  if (node != NULL)
+    {
+      iris_wire_message_set_string (item, IRIS_WIRE_KEY_NODE, node, -1);
+      /* The number means nothing there; that node knows the place of a path, but strict means the
+       * node. */
+      item->present &= ~(item->strict ? NEAR_KEYS : IRIS_WIRE_BIT (IRIS_WIRE_KEY_NEAR_ITEM));
+    }
+  else if (item->any_node)
+    item->present &= ~NEAR_KEYS;
+}
+
 /* @item is a SUBMIT with a key of IRISD_CLUSTER_KEYS. Sets @out to what is to be done of it: as an
  * away item (irisd_is_away()), or here. */
 gboolean
@@ -238,6 +280,8 @@ irisd_away_route (IrisdGateway *self,
     }
   if (self->core->cluster != NULL && !split_hint (out, error))
     return FALSE;
+  if (is_near (self, out))
+    settle_near (self, caller, out);
   if (!iris_wire_message_has (out, IRIS_WIRE_KEY_NODE))
     return !out->any_node || route_to_any (self, out, error);
   if (!irisd_away_find_node (self, &out->node, &own, error))

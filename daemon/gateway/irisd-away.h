@@ -13,7 +13,12 @@ G_BEGIN_DECLS
 #define IRISD_CLUSTER_KEYS                                                               \
   (IRISD_AWAY_KEYS | IRIS_WIRE_BIT (IRIS_WIRE_KEY_FOR_OWNER)                             \
    | IRIS_WIRE_BIT (IRIS_WIRE_KEY_KEY_NAME) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_CLUSTER_ITEM) \
-   | IRIS_WIRE_BIT (IRIS_WIRE_KEY_HINT_NAME))
+   | IRIS_WIRE_BIT (IRIS_WIRE_KEY_AFTER_AWAY) | IRISD_PLACE_KEYS)
+
+/* Of these, the keys that may mean a place of this node. */
+#define IRISD_PLACE_KEYS                                                             \
+  (IRIS_WIRE_BIT (IRIS_WIRE_KEY_HINT_NAME) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_NEAR_ITEM) \
+   | IRIS_WIRE_BIT (IRIS_WIRE_KEY_NEAR_PATH))
 
 /**
  * IrisdActing:

@@ -95,6 +95,8 @@ struct _IrisdGateway
   GPtrArray *bundles; /* completions of this turn that were not sent yet */
   GPtrArray *spare_bundles;
 
+  struct _IrisdAfterAway *after_away; /* items of other nodes that items wait for, or NULL */
+
   GHashTable *asks; /* of the front gateway: requests that the bridge has, by their ids, or NULL */
 
   GQueue worker_processes;           /* worker processes, silent longest first */

@@ -12,6 +12,7 @@
  * that the scheduler can be shut down. The publication releases the gateway's last queueing, and
  * the main thread's load acquires it.
  */
+#include "daemon/gateway/irisd-after-away.h"
 #include "daemon/gateway/irisd-ask-requests.h"
 #include "daemon/gateway/irisd-gateway.h"
 
@@ -164,6 +165,7 @@ irisd_gateway_free (IrisdGateway *self)
   drop_messages (self);
   irisd_follow_requests_clear (self);
   irisd_ask_requests_clear (self);
+  irisd_after_away_clear (self);
   irisd_reload_clear (&self->items);
   g_clear_pointer (&self->schedules, irisd_schedules_free);
   irisd_items_clear (&self->items);
@@ -430,6 +432,9 @@ time_left_ms (IrisdGateway *self)
   due_us = irisd_reload_get_due_us (&self->items);
   if (due_us > 0)
     until = earlier (until, due_us);
+  due_us = irisd_after_away_get_due_us (self);
+  if (due_us > 0)
+    until = earlier (until, due_us);
   if (until == 0)
     return -1;
   gint64 left = until - g_get_monotonic_time ();
@@ -559,6 +564,7 @@ serve (IrisdGateway *self)
         irisd_schedules_run_due (self->schedules);
       irisd_reload_due (&self->items);
       irisd_dispatch_wake_due (&self->items);
+      irisd_after_away_wake_due (self);
       end_waiting (self, phase);
       irisd_dispatch_end_parked (&self->items);
       irisd_send_bundles (self);

@@ -30,6 +30,7 @@
 #include "daemon/base/irisd-log.h"
 #include "daemon/base/irisd-text.h"
 #include "daemon/exec/worker/irisd-worker-processes.h"
+#include "daemon/gateway/irisd-after-away.h"
 #include "daemon/gateway/irisd-away.h"
 #include "daemon/gateway/irisd-send.h"
 #include "daemon/gateway/irisd-worker-session.h"
@@ -665,6 +666,27 @@ take_item (IrisdGateway *self,
   return start_item (self, caller, job, item, id, hinted);
 }
 
+/* The same of an item that may come after items of other nodes. */
+static gboolean
+take_dependent (IrisdGateway *self,
+                const IrisdCaller *caller,
+                IrisWireMessage *item,
+                zmq_msg_t *body,
+                guint64 id)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree guint64 *numbers = NULL;
+  if (irisd_is_persistent (item) || !iris_wire_message_has (item, IRIS_WIRE_KEY_AFTER_AWAY))
+    return take_item (self, caller, item, body, id);
+  gboolean accepted = FALSE;
+  if (irisd_after_away_resolve (self, caller, item, &numbers, &error))
+    accepted = take_item (self, caller, item, body, id);
+  else
+    irisd_send_refusal (self, caller, item->request_id, error);
+  irisd_after_away_watch (self);
+  return accepted;
+}
+
 /* The same of an item that may be for another node, or come from one. */
 static gboolean
 take_cluster_item (IrisdGateway *self,
@@ -683,19 +705,23 @@ take_cluster_item (IrisdGateway *self,
       irisd_send_refusal (self, caller, item->request_id, error);
       return FALSE;
     }
-  gboolean accepted = take_item (self, foreign ? &acting.caller : caller, &routed, body, id);
+  gboolean accepted = take_dependent (self, foreign ? &acting.caller : caller, &routed, body, id);
   if (foreign)
     irisd_acting_end (&acting);
   return accepted;
 }
 
-/* A place without a node is one of this node. */
+/* A place without a node is one of this node; what an item is to be near may be elsewhere. */
 static gboolean
 concerns_cluster (IrisdGateway *self, const IrisWireMessage *item)
 {
-  const IrisWireKeys others = IRISD_CLUSTER_KEYS & ~IRIS_WIRE_BIT (IRIS_WIRE_KEY_HINT_NAME);
-  return (item->present & others) != 0
-         || (self->core->cluster != NULL && item->hint_name.len > 0
+  const IrisWireKeys keys = item->present;
+  if ((keys & IRISD_CLUSTER_KEYS & ~IRISD_PLACE_KEYS) != 0)
+    return TRUE;
+  if (self->core->cluster == NULL)
+    return FALSE;
+  return (keys & IRISD_PLACE_KEYS & ~IRIS_WIRE_BIT (IRIS_WIRE_KEY_HINT_NAME)) != 0
+         || (item->hint_name.len > 0
              && memchr (item->hint_name.data, '/', item->hint_name.len) != NULL);
 }
 

@@ -208,3 +208,39 @@ irisd_dependencies_reaches (IrisdItems *self, gint64 view, guint64 item)
   pthread_mutex_unlock (&core->dependencies_lock);
   return reached;
 }
+
+/* Returns the number, which no client learns, of an item of another node. It lasts until
+ * irisd_dependencies_end_away(). */
+guint64
+irisd_dependencies_add_away (IrisdItems *self, gint64 owner)
+{
+  IrisdCore *core = self->core;
+  const guint64 number = irisd_core_new_item_id (core);
+  pthread_mutex_lock (&core->dependencies_lock);
+  irisd_dependency_graph_add_away (&core->dependencies, number, owner);
+  pthread_mutex_unlock (&core->dependencies_lock);
+  return number;
+}
+
+/* Returns whether an item waits for @number. */
+gboolean
+irisd_dependencies_is_awaited (IrisdItems *self, guint64 number)
+{
+  IrisdCore *core = self->core;
+  pthread_mutex_lock (&core->dependencies_lock);
+  gboolean awaited = irisd_dependency_graph_is_awaited (&core->dependencies, number);
+  pthread_mutex_unlock (&core->dependencies_lock);
+  return awaited;
+}
+
+/* @reason: why its dependents cannot run, if they cannot. */
+void
+irisd_dependencies_end_away (IrisdItems *self, guint64 number, IrisdAwayEnd end, const char *reason)
+{
+  IrisdCore *core = self->core;
+  pthread_mutex_lock (&core->dependencies_lock);
+  IrisdDependent *decided = irisd_dependency_graph_end_away (&core->dependencies, number, end,
+                                                             reason);
+  pthread_mutex_unlock (&core->dependencies_lock);
+  tell_decided (decided);
+}

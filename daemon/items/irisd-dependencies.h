@@ -21,6 +21,12 @@ void irisd_dependencies_note_recovered (IrisdItems *self, guint64 item, gint64 o
 void irisd_dependencies_note_put_off (IrisdItems *self, guint64 item);
 void irisd_dependencies_note_cancelled (IrisdItems *self, guint64 item);
 void irisd_dependencies_note_burial (IrisdItems *self, IrisdJob *job, gboolean buried);
+guint64 irisd_dependencies_add_away (IrisdItems *self, gint64 owner);
+gboolean irisd_dependencies_is_awaited (IrisdItems *self, guint64 number);
+void irisd_dependencies_end_away (IrisdItems *self,
+                                  guint64 number,
+                                  IrisdAwayEnd end,
+                                  const char *reason);
 void irisd_dependencies_uncount (IrisdItems *self, IrisdJob *job);
 void irisd_dependencies_note_end (IrisdItems *self, IrisdJob *job);
 

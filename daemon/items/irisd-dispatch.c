@@ -614,6 +614,15 @@ irisd_dispatch_take_decision (IrisdItems *self, IrisdMessage *message)
     take_back (self, job);
   else if (schedule->dependent.verdict == IRISD_VERDICT_GO)
     irisd_dispatch_advance (self, job);
+  else if (schedule->dependent.reason != NULL)
+    {
+      irisd_job_fail (job,
+                      schedule->dependent.verdict == IRISD_VERDICT_STUCK
+                          ? IRIS_WIRE_ERROR_SHUTTING_DOWN
+                          : IRIS_WIRE_ERROR_DEPENDENCY_FAILED,
+                      "%s", schedule->dependent.reason);
+      irisd_completion_end_job (self, job);
+    }
   else if (schedule->dependent.verdict == IRISD_VERDICT_STUCK)
     {
       irisd_job_fail (job, IRIS_WIRE_ERROR_SHUTTING_DOWN,

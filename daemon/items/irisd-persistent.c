@@ -128,7 +128,8 @@ irisd_persistent_check_keep_ms (IrisdItems *self, const IrisWireMessage *item, G
 static gboolean
 check_no_after (const IrisWireMessage *item, GError **error)
 {
-  if (!iris_wire_message_has (item, IRIS_WIRE_KEY_AFTER))
+  if (!iris_wire_message_has (item, IRIS_WIRE_KEY_AFTER)
+      && !iris_wire_message_has (item, IRIS_WIRE_KEY_AFTER_AWAY))
     return TRUE;
   g_set_error_literal (
       error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,

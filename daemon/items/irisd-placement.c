@@ -5,7 +5,9 @@
  * A hint names a place by its number, by its name, or by the place of an item or a path. The
  * library's own hint is below this: an item carries a place into the scheduler. A client need not
  * know it; it knows which item made the data, or which file they are. This file turns that into a
- * place. How much memory an item will touch goes to the scheduler as it is.
+ * place. What ran on another node has the number of that node in the history, above those of
+ * places; there the item goes then (irisd-away.c), and the place is that node's to find. How much
+ * memory an item will touch goes to the scheduler as it is.
  */
 #include "daemon/items/irisd-placement.h"
 
@@ -15,6 +17,9 @@
 #include "daemon/items/irisd-dependencies.h"
 
 #include <string.h>
+
+/* Numbers in the history above this one are nodes (irisd_cluster_view_get_number()). */
+#define NODES 0x8000
 
 /* Characters of an unknown name that a sentence repeats, and names that it lists. */
 #define MAX_QUOTED 64
@@ -92,8 +97,39 @@ name_path (gint64 owner, const char *path)
   return g_strdup_printf ("%" G_GINT64_FORMAT " %s", owner, path);
 }
 
-/* Fails only if the hint is strict and the place is not known. Items of other owners are
- * unknown. */
+/* Returns what the history has of the item or path that @item is to be near. Items of other owners
+ * are unknown. */
+static gint
+look_up (IrisdItems *self, const IrisdPeer *peer, const IrisWireMessage *item)
+{
+  IrisdCore *core = self->core;
+  if (!iris_wire_message_has (item, IRIS_WIRE_KEY_NEAR_ITEM))
+    {
+      g_autofree char *path = iris_wire_string_dup (&item->near_path);
+      g_autofree char *name = name_path (peer->owner, path);
+      return irisd_placement_history_find_path (&core->placement_history, name);
+    }
+  if (irisd_dependencies_reaches (self, irisd_peer_get_view (peer, IRIS_WIRE_SUBMIT),
+                                  item->near_item))
+    return irisd_placement_history_find_item (&core->placement_history, item->near_item);
+  return IRIS_PLACE_ANY;
+}
+
+/* Returns the other node that has the item or path which @item, with one such key, is to be near;
+ * NULL if none has. @known: whether it is known at all, if only of a place here. */
+const char *
+irisd_placement_find_node (IrisdItems *self,
+                           const IrisdPeer *peer,
+                           const IrisWireMessage *item,
+                           gboolean *known)
+{
+  const gint place = look_up (self, peer, item);
+  *known = place != IRIS_PLACE_ANY;
+  return place > NODES ? irisd_cluster_view_get_name (self->core->cluster, (guint) (place - NODES))
+                       : NULL;
+}
+
+/* Fails only if the hint is strict and the place is not known. */
 static gboolean
 find_near (IrisdItems *self,
            const IrisdPeer *peer,
@@ -101,17 +137,9 @@ find_near (IrisdItems *self,
            gint *place,
            GError **error)
 {
-  IrisdCore *core = self->core;
-  *place = IRIS_PLACE_ANY;
-  if (!iris_wire_message_has (item, IRIS_WIRE_KEY_NEAR_ITEM))
-    {
-      g_autofree char *path = iris_wire_string_dup (&item->near_path);
-      g_autofree char *name = name_path (peer->owner, path);
-      *place = irisd_placement_history_find_path (&core->placement_history, name);
-    }
-  else if (irisd_dependencies_reaches (self, irisd_peer_get_view (peer, IRIS_WIRE_SUBMIT),
-                                       item->near_item))
-    *place = irisd_placement_history_find_item (&core->placement_history, item->near_item);
+  *place = look_up (self, peer, item);
+  if (*place > NODES)
+    *place = IRIS_PLACE_ANY;
   if (*place != IRIS_PLACE_ANY || !item->strict)
     return TRUE;
   if (iris_wire_message_has (item, IRIS_WIRE_KEY_NEAR_ITEM))
@@ -272,8 +300,6 @@ static void
 note (IrisdItems *self, const IrisdJob *job, gint place)
 {
   const char *path = path_of (job);
-  if (is_away (job))
-    return;
   irisd_placement_history_note_item (&self->core->placement_history, job->id, place);
   if (path == NULL)
     return;
@@ -281,17 +307,33 @@ note (IrisdItems *self, const IrisdJob *job, gint place)
   irisd_placement_history_note_path (&self->core->placement_history, name, place);
 }
 
+static void
+note_node (IrisdItems *self, const IrisdJob *job, const char *node)
+{
+  guint number = node != NULL ? irisd_cluster_view_get_number (self->core->cluster, node) : 0;
+  if (number > 0)
+    note (self, job, NODES + (gint) number);
+}
+
 /* Remembers the home of a new job, whose number is given. */
 void
 irisd_placement_note_home (IrisdItems *self, const IrisdJob *job)
 {
-  note (self, job, job->home);
+  if (!is_away (job))
+    note (self, job, job->home);
+  else if (self->core->cluster != NULL)
+    note_node (self, job, job->leased_item->away->sent_to);
 }
 
 /* Remembers where the job ran, if that was not at home. */
 void
 irisd_placement_note_place (IrisdItems *self, const IrisdJob *job)
 {
-  if (job->place != job->home && job->place != IRIS_PLACE_ANY)
+  if (is_away (job))
+    {
+      if (self->core->cluster != NULL)
+        note_node (self, job, job->leased_item->away->node);
+    }
+  else if (job->place != job->home && job->place != IRIS_PLACE_ANY)
     note (self, job, job->place);
 }

@@ -16,6 +16,10 @@ gboolean irisd_placement_choose_home (IrisdItems *self,
                                       GError **error);
 void irisd_placement_pin_hint (const IrisdJob *job, IrisWireMessage *item);
 void irisd_placement_unpin_hint (IrisWireMessage *item);
+const char *irisd_placement_find_node (IrisdItems *self,
+                                       const IrisdPeer *peer,
+                                       const IrisWireMessage *item,
+                                       gboolean *known);
 void irisd_placement_note_home (IrisdItems *self, const IrisdJob *job);
 void irisd_placement_note_place (IrisdItems *self, const IrisdJob *job);
 

@@ -26,7 +26,7 @@ KEYS = {
     54: "queue", 55: "queue-limit", 56: "schedule", 57: "zone", 58: "jitter-ms", 59: "missed", 66: "overlap",
     67: "offset", 68: "keep-output", 69: "output-policy", 78: "hook", 104: "traceparent", 105: "tracestate",
     106: "sections", 107: "key-name", 108: "session", 109: "calendar", 116: "remove", 117: "suspended",
-    118: "every-ms", 31: "node", 32: "any-node", 33: "for-owner", 34: "header", 35: "cluster-item", 36: "type",
+    118: "every-ms", 119: "after-away", 31: "node", 32: "any-node", 33: "for-owner", 34: "header", 35: "cluster-item", 36: "type",
 }
 BYTES_KEYS = (15, 61, 91, 108, 112, 121)
 TYPES = {
@@ -191,6 +191,7 @@ valid("submit-strict", "a strict hint, no ACCEPTED wanted", "SUBMIT", {10: "echo
 valid("submit-no-hint", "no hint, said out loud", "SUBMIT", {10: "echo", 11: -1, 12: False})
 valid("submit-hint-name", "a hint by name", "SUBMIT", {10: "echo", 12: True, 110: "l2:1"}, b"hello")
 valid("submit-near-item", "near another item", "SUBMIT", {10: "echo", 111: 2**40})
+valid("submit-after-away", "after items of other nodes", "SUBMIT", {10: "echo", 74: 3, 119: ["n2/17", "n3/4"]})
 valid("submit-near-path", "near a path, which is not UTF-8", "SUBMIT", {10: "echo", 112: b"/tmp/caf\xe9"})
 valid("submit-footprint", "the memory that it will touch", "SUBMIT", {10: "echo", 114: 2**30})
 valid("submit-keep-apart", "memory that no other item shares", "SUBMIT", {10: "echo", 114: 2**64 - 1, 115: True})

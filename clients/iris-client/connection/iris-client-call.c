@@ -124,11 +124,10 @@ fill_schedule (const IrisRequest *request, IrisWireMessage *message)
     iris_wire_message_set_uint (message, IRIS_WIRE_KEY_PRIORITY, (guint64) request->priority);
   set_string (message, IRIS_WIRE_KEY_QUEUE, request->queue);
   if (request->n_after > 0)
-    {
-      iris_wire_message_set_numbers (message, IRIS_WIRE_KEY_AFTER, request->after,
-                                     request->n_after);
-      iris_wire_message_set_uint (message, IRIS_WIRE_KEY_AFTER_HOW, request->after_how);
-    }
+    iris_wire_message_set_numbers (message, IRIS_WIRE_KEY_AFTER, request->after, request->n_after);
+  set_list (message, IRIS_WIRE_KEY_AFTER_AWAY, request->after_away);
+  if (request->after_how != 0 && (request->n_after > 0 || request->after_away != NULL))
+    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_AFTER_HOW, request->after_how);
   if (request->retries > 0)
     iris_wire_message_set_uint (message, IRIS_WIRE_KEY_RETRIES, request->retries);
   if (request->retries > 0 && request->has_backoff)

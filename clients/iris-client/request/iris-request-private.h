@@ -74,6 +74,7 @@ struct _IrisRequest
   char *queue;    /* NULL: none */
   guint64 *after; /* numbers of items */
   guint n_after;
+  char **after_away; /* or NULL */
   IrisRequestAfter after_how;
   guint retries;
   gboolean has_retries;

@@ -78,6 +78,7 @@ iris_request_clear (IrisRequest *self)
   iris_request_set_data (&self->progress_data, NULL, NULL);
   iris_request_set_data (&self->part_data, NULL, NULL);
   g_free (self->after);
+  g_strfreev (self->after_away);
   iris_request_set_data (&self->accepted_data, NULL, NULL);
 }
 
@@ -717,6 +718,26 @@ iris_request_set_after (IrisRequest *self,
   self->after_how = how;
   self->after = g_memdup2 (items, n_items * sizeof *items);
   self->n_after = (guint) n_items;
+}
+
+/**
+ * iris_request_set_after_away:
+ * @items: (array zero-terminated=1) (nullable): items of other nodes of the cluster, each as
+ *   `NODE/ITEM`: the node's name, and the item's number there
+ *
+ * Has the item not run before these have ended, beside those of
+ * [method@IrisClient.Request.set_after], which also tells for which of all of them it waits. They
+ * have to be persistent ones. While a node does not answer the item waits; the function of
+ * [method@IrisClient.Request.set_progress_func] is told so. If a node has no such item, the item
+ * fails.
+ */
+void
+iris_request_set_after_away (IrisRequest *self, const char *const *items)
+{
+  g_return_if_fail (self != NULL && !self->sealed);
+
+  g_strfreev (self->after_away);
+  self->after_away = g_strdupv ((char **) items);
 }
 
 /**

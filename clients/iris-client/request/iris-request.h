@@ -160,6 +160,8 @@ void iris_request_set_after (IrisRequest *self,
                              gsize n_items,
                              IrisRequestAfter how);
 IRIS_CLIENT_AVAILABLE_IN_ALL
+void iris_request_set_after_away (IrisRequest *self, const char *const *items);
+IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_request_set_retries (IrisRequest *self, guint retries);
 IRIS_CLIENT_AVAILABLE_IN_ALL
 void iris_request_set_backoff (IrisRequest *self, guint64 backoff_ms);

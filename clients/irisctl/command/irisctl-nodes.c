@@ -326,8 +326,8 @@ const CtlCommand ctl_node = {
   .description =
       "A drained node takes no more items of the cluster, also when its irisd is started\n"
       "again, until it is resumed; items for it go elsewhere unless they are strict. A node\n"
-      "that is gone and does not come back is removed; one that is here cannot be. For\n"
-      "operators.\n\n"
+      "that is gone and does not come back is removed; one that is here cannot be, nor one\n"
+      "for which strict items wait. For operators.\n\n"
       "Examples:\n"
       "  irisctl node drain n2\n"
       "  irisctl node resume n2\n"

@@ -23,7 +23,7 @@ ctl_schedule_entries (CtlSchedule *schedule)
     { "queue", 0, 0, G_OPTION_ARG_STRING, &schedule->queue,
       "Run it in this queue, which irisctl queue makes", "QUEUE" },
     { "after", 0, 0, G_OPTION_ARG_STRING_ARRAY, &schedule->after,
-      "Run after the item with this number; may be repeated", "ITEM" },
+      "Run after the item with this number, or NODE/ITEM; may be repeated", "ITEM" },
     { "after-how", 0, 0, G_OPTION_ARG_STRING, &schedule->after_how,
       "Which of them to wait for: all (default), any, or success (all, without failure)", "HOW" },
     { "retries", 0, 0, G_OPTION_ARG_INT, &schedule->retries,
@@ -197,15 +197,28 @@ each_duration (const CtlSchedule *schedule, IrisRequest *request, GError **error
   return TRUE;
 }
 
+/* ITEM, or NODE/ITEM. */
+static gboolean
+parse_item (const char *text, gboolean *away, guint64 *item)
+{
+  const char *slash = strchr (text, '/');
+
+  *away = slash != NULL;
+
+  return slash != text
+         && g_ascii_string_to_unsigned (*away ? slash + 1 : text, 10, 1, G_MAXUINT64, item, NULL);
+}
+
 static gboolean
 check_after (const CtlSchedule *schedule, GError **error)
 {
   guint64 item;
+  gboolean away;
   guint how = 0;
 
   for (guint i = 0; schedule->after != NULL && schedule->after[i] != NULL; i++)
-    if (!g_ascii_string_to_unsigned (schedule->after[i], 10, 1, G_MAXUINT64, &item, NULL))
-      return ctl_refuse (error, "--after takes the number of an item, not “%s”",
+    if (!parse_item (schedule->after[i], &away, &item))
+      return ctl_refuse (error, "--after takes the number of an item, or NODE/ITEM, not “%s”",
                          schedule->after[i]);
   if (!ctl_choose ("after-how", schedule->after_how, after_names, &how, error))
     return FALSE;
@@ -251,6 +264,33 @@ ctl_schedule_check (const CtlSchedule *schedule, const char *command)
   return CTL_OK;
 }
 
+static void
+apply_after (const CtlSchedule *schedule, IrisRequest *request)
+{
+  guint n = g_strv_length (schedule->after), n_items = 0;
+  g_autofree guint64 *items = g_new (guint64, n);
+  g_autoptr (GPtrArray) others = g_ptr_array_new ();
+  guint how = 0;
+
+  for (guint i = 0; i < n; i++)
+    {
+      gboolean away;
+
+      parse_item (schedule->after[i], &away, &items[n_items]);
+      if (away)
+        g_ptr_array_add (others, schedule->after[i]);
+      else
+        n_items++;
+    }
+  ctl_choose ("after-how", schedule->after_how, after_names, &how, NULL);
+  iris_request_set_after (request, items, n_items,
+                          (IrisRequestAfter) (IRIS_REQUEST_AFTER_ALL + how));
+  if (others->len == 0)
+    return;
+  g_ptr_array_add (others, NULL);
+  iris_request_set_after_away (request, (const char *const *) others->pdata);
+}
+
 void
 ctl_schedule_apply (const CtlSchedule *schedule, IrisRequest *request)
 {
@@ -264,14 +304,5 @@ ctl_schedule_apply (const CtlSchedule *schedule, IrisRequest *request)
   iris_request_set_retries (request, (guint) schedule->retries);
   iris_request_set_wait_for_service (request, schedule->wait_for_service);
   if (schedule->after != NULL)
-    {
-      guint n = g_strv_length (schedule->after);
-      g_autofree guint64 *items = g_new (guint64, n);
-      guint how = 0;
-
-      for (guint i = 0; i < n; i++)
-        g_ascii_string_to_unsigned (schedule->after[i], 10, 1, G_MAXUINT64, &items[i], NULL);
-      ctl_choose ("after-how", schedule->after_how, after_names, &how, NULL);
-      iris_request_set_after (request, items, n, (IrisRequestAfter) (IRIS_REQUEST_AFTER_ALL + how));
-    }
+    apply_after (schedule, request);
 }

@@ -82,7 +82,7 @@ KEYS: Dict[str, Key] = {
     "keep-output": _u64(68), "output-policy": _u32(69, 1, 2), "hook": Key(78, "list"),
     "traceparent": Key(104, "text"), "tracestate": Key(105, "text"), "sections": _u32(106),
     "key-name": Key(107, "text"), "session": Key(108, "bytes"), "calendar": Key(109, "text"),
-    "remove": Key(116, "bool"), "suspended": Key(117, "bool"), "every-ms": _u64(118),
+    "remove": Key(116, "bool"), "suspended": Key(117, "bool"), "every-ms": _u64(118), "after-away": Key(119, "list"),
     "node": Key(31, "text"), "any-node": Key(32, "bool"), "for-owner": _u64(33), "header": Key(34, "data"),
     "cluster-item": Key(35, "id"), "type": _u32(36, 1, 255),
 }
@@ -111,7 +111,7 @@ _ASKED = "node " + _OWNER
 _NEAR = "hint-name near-item near-path"
 _MEMORY = "footprint keep-apart"
 _KEEP = "class key keep-ms detach bury"
-_TERMS = "delay-ms at-ms priority after after-how retries backoff-ms time-to-run-ms deadline-ms wait-for-service"
+_TERMS = "delay-ms at-ms priority after after-away after-how retries backoff-ms time-to-run-ms deadline-ms wait-for-service"
 _TRACE = "traceparent tracestate"
 _OUTPUT = "keep-output output-policy hook"
 _COMMAND = "stream directory environment clear-environment nice limits time-limit-ms grace-ms"

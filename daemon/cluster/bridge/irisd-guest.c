@@ -5,7 +5,8 @@
  * A message is believed by its signature alone. One that is no item of this cluster, is damaged, or
  * is in the wrong place goes to the stream of dead letters, with the reason, and never runs: a host
  * runs an item with the rights of the owner that the message names. A message of a later version is
- * given back, since a node with a later irisd can read it.
+ * given back, since a node with a later irisd can read it. The stream delivers a message only so
+ * often, and counts what was given back, so then it is put there anew.
  *
  * To irisd a guest is a volatile item of its owner: its record is the message in the stream, which
  * is acknowledged when the end is stored. Whatever its home does for it (its key, its class, its
@@ -38,17 +39,25 @@
  * window that held them too would run dry. Beyond so many the stream does not keep up. */
 #define MOST_ENDING 1024
 
+/* How often a message of a later version is given back before it is put into the stream anew, and
+ * the pause between. */
+#define MOST_GIVEN_BACK 3
+#define LATER_MS        (10 * ELSEWHERE_MS)
+
+/* Has a message that was put there anew, so that its end is looked for before it runs. */
+#define AGAIN_HEADER "Iris-Again"
+
 #define DEFAULT_BACKOFF_MS 1000
 #define MOST_BACKOFF_MS    3600000
 
 #define K(key) IRIS_WIRE_BIT (IRIS_WIRE_KEY_##key)
 
 /* The keys of a SUBMIT that its home deals with, or that are about other items of it. */
-#define HOME_KEYS                                                                              \
-  (K (CLASS) | K (KEY) | K (KEEP_MS) | K (DETACH) | K (BURY) | K (SESSION) | K (DELAY_MS)      \
-   | K (AT_MS) | K (AFTER) | K (AFTER_HOW) | K (RETRIES) | K (BACKOFF_MS) | K (DEADLINE_MS)    \
-   | K (QUEUE) | K (KEEP_OUTPUT) | K (OUTPUT_POLICY) | K (HOOK) | K (NEAR_ITEM) | K (PROGRESS) \
-   | K (PARTS) | K (STREAM) | K (WAIT_FOR_SERVICE) | K (ANY_NODE) | K (NODE))
+#define HOME_KEYS                                                                                 \
+  (K (CLASS) | K (KEY) | K (KEEP_MS) | K (DETACH) | K (BURY) | K (SESSION) | K (DELAY_MS)         \
+   | K (AT_MS) | K (AFTER) | K (AFTER_AWAY) | K (AFTER_HOW) | K (RETRIES) | K (BACKOFF_MS)        \
+   | K (DEADLINE_MS) | K (QUEUE) | K (KEEP_OUTPUT) | K (OUTPUT_POLICY) | K (HOOK) | K (NEAR_ITEM) \
+   | K (PROGRESS) | K (PARTS) | K (STREAM) | K (WAIT_FOR_SERVICE) | K (ANY_NODE) | K (NODE))
 
 #define PLACE_KEYS (K (HINT) | K (HINT_NAME) | K (STRICT))
 
@@ -617,6 +626,40 @@ bury (IrisdGuest *self, const IrisdEngineMessage *message, const char *kind, con
   irisd_engine_publish (self->shared->engine, &publication, on_buried, letter);
 }
 
+static void
+on_put_anew (IrisdEngine *engine, const IrisdPublishResult *result, gpointer user_data)
+{
+  g_autofree char *ack = user_data;
+
+  if (result->status == IRISD_PUBLISH_STORED || result->status == IRISD_PUBLISH_DUPLICATE)
+    irisd_engine_ack (engine, ack);
+  else
+    irisd_engine_nak (engine, ack, LATER_MS);
+}
+
+/* A message of a later version. */
+static void
+leave_to_others (IrisdGuest *self, const IrisdEngineMessage *message)
+{
+  g_autofree char *id = g_strdup_printf ("again-%" G_GUINT64_FORMAT, message->sequence);
+  const IrisdEngineHeader headers[] = { { AGAIN_HEADER, "1" } };
+  const IrisdEnginePublication publication = {
+    .subject = message->subject,
+    .headers = headers,
+    .n_headers = G_N_ELEMENTS (headers),
+    .data = message->data,
+    .length = message->length,
+    .message_id = id,
+  };
+
+  self->counts.n_given++;
+  if (message->n_delivered < MOST_GIVEN_BACK)
+    irisd_engine_nak (self->shared->engine, message->reply, LATER_MS);
+  else
+    irisd_engine_publish (self->shared->engine, &publication, on_put_anew,
+                          g_strdup (message->reply));
+}
+
 static const char *
 name_kind (const GError *error)
 {
@@ -688,7 +731,7 @@ refuse (IrisdGuestLane *lane, const IrisdEngineMessage *message, const GError *e
   IrisdGuest *self = lane->guest;
 
   if (g_error_matches (error, IRISD_WORK_MESSAGE_ERROR, IRISD_WORK_MESSAGE_ERROR_NEWER))
-    irisd_engine_nak (self->shared->engine, message->reply, 10 * ELSEWHERE_MS);
+    leave_to_others (self, message);
   else
     bury (self, message, name_kind (error), error->message);
   irisd_pull_release (lane->pull, 1);
@@ -701,6 +744,7 @@ on_delivered (IrisdPull *pull, const IrisdEngineMessage *message, gpointer user_
   IrisdGuest *self = lane->guest;
   g_autoptr (GError) error = NULL;
   Guest guest = { .guest = self, .lane = lane };
+  const gboolean again = irisd_engine_message_get_header (message, AGAIN_HEADER) != NULL;
   gboolean known;
 
   self->counts.n_delivered++;
@@ -719,7 +763,8 @@ on_delivered (IrisdPull *pull, const IrisdEngineMessage *message, gpointer user_
       return;
     }
   guest.item = irisd_guest_table_deliver (self->table, guest.message.item, message->reply,
-                                          message->n_delivered, g_get_monotonic_time (), &known);
+                                          message->n_delivered + again, g_get_monotonic_time (),
+                                          &known);
   if (known)
     {
       irisd_pull_release (pull, 1);

@@ -22,6 +22,7 @@
 
 #include "daemon/base/irisd-log.h"
 #include "daemon/cluster/engine/irisd-engine.h"
+#include "daemon/cluster/members/irisd-leftovers.h"
 #include "daemon/cluster/members/irisd-node-entry.h"
 
 #include <iris/wire/iris-wire.h>
@@ -688,6 +689,37 @@ may_mark (IrisdMembership *self, IrisdClusterRequest *request, IrisdMemberState 
   return FALSE;
 }
 
+static void
+mark_node (Marking *marking)
+{
+  put_mark (marking->self, marking->request->node, marking->mark, take_marked, marking);
+}
+
+/* Strict items of a node that does not come back would wait for ever, unseen. */
+static void
+take_leftovers (guint64 n_strict, const GError *error, gpointer user_data)
+{
+  Marking *marking = user_data;
+  IrisdClusterRequest *request = marking->request;
+  if (error == NULL && n_strict == 0)
+    {
+      mark_node (marking);
+      return;
+    }
+  if (error != NULL)
+    refuse (request, IRIS_WIRE_ERROR_BUSY,
+            g_strdup_printf ("cannot remove node %s: whether items wait for it is not known: %s; "
+                             "try again when the cluster's servers answer",
+                             request->node, error->message));
+  else
+    refuse (request, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+            g_strdup_printf ("cannot remove node %s: %" G_GUINT64_FORMAT
+                             " strict items wait for it, and no other node may run them; start "
+                             "its irisd once more, or cancel them at the nodes that sent them",
+                             request->node, n_strict));
+  g_free (marking);
+}
+
 /* Drains, resumes or removes a node. Its mark in the bucket tells it, and all others. */
 void
 irisd_membership_handle (IrisdMembership *self, IrisdClusterRequest *request)
@@ -706,7 +738,11 @@ irisd_membership_handle (IrisdMembership *self, IrisdClusterRequest *request)
     }
   Marking *marking = g_new (Marking, 1);
   *marking = (Marking){ self, request, mark };
-  put_mark (self, request->node, mark, take_marked, marking);
+  if (mark == IRISD_MARK_REMOVED)
+    irisd_leftovers_count (self->shared->engine, self->shared->config->stream, request->node,
+                           take_leftovers, marking);
+  else
+    mark_node (marking);
 }
 
 /* --- life ------------------------------------------------------------------------------------- */

@@ -13,6 +13,9 @@
  * A buried item has not ended: its dependents wait until it is kicked and ends, or is cancelled. An
  * irisd that ends does not wait for that: the dependents are then stuck.
  *
+ * An item of another node has a number here that no client knows. Of it the graph hears only its
+ * end, which an irisd that ends does not wait for either, and remembers nothing.
+ *
  * (The library's intervals order functions that are known when the graph is built, and hold each of
  * them alive. Here outcomes are recorded by number, also of items that ended long ago, and `any`
  * has no counterpart among points of intervals.)
@@ -39,6 +42,7 @@ struct _IrisdDependencyNode
   guint well : 1;
   guint buried : 1;
   guint aside : 1; /* set aside: the owner is the keeper */
+  guint away : 1;  /* an item of another node */
   guint guest : 1; /* the owner of the item, in 34 bits: the sign, */
   guint key : 1;   /* whether it is a key's (IRISD_KEY_FIRST_OWNER), */
   guint32 user;    /* and the rest */
@@ -191,6 +195,23 @@ forget_oldest (IrisdDependencyGraph *self)
     }
 }
 
+static const char away_is_stuck[] =
+    "irisd ended while the item waited for one of another node: send it again when irisd is back";
+
+static void
+note_stuck (IrisdDependent *dependent, const IrisdDependencyNode *node)
+{
+  if (node->away && dependent->verdict == IRISD_VERDICT_STUCK)
+    dependent->reason = g_strdup (away_is_stuck);
+}
+
+/* Whether an irisd that ends does not wait for its end. */
+static gboolean
+is_stuck (const IrisdDependencyNode *node)
+{
+  return node->buried || (node->away && !node->ended);
+}
+
 /* Judges the dependents of a node that has ended, or is buried while irisd ends, and appends those
  * with a verdict to the list. */
 static void
@@ -208,6 +229,7 @@ decide (IrisdDependencyNode *node, IrisdDependent **list)
         judge (dependent, node->id, node->well);
       else
         judge_stuck (dependent, node->id);
+      note_stuck (dependent, node);
       if (dependent->verdict == IRISD_VERDICT_NONE)
         continue;
       unlink_all (dependent);
@@ -289,8 +311,53 @@ irisd_dependency_graph_close (IrisdDependencyGraph *self)
   self->closing = TRUE;
   g_hash_table_iter_init (&iter, self->nodes);
   while (g_hash_table_iter_next (&iter, NULL, &value))
-    if (((IrisdDependencyNode *) value)->buried)
+    if (is_stuck (value))
       decide (value, &decided);
+  return decided;
+}
+
+/* @id is a new number, for an item of another node. @user: that of its dependents. */
+void
+irisd_dependency_graph_add_away (IrisdDependencyGraph *self, guint64 id, gint64 user)
+{
+  IrisdDependencyNode *node = g_new0 (IrisdDependencyNode, 1);
+  node->id = id;
+  node->away = TRUE;
+  set_user (node, user);
+  TAILQ_INIT (&node->links);
+  g_hash_table_add (self->nodes, node);
+}
+
+/* Returns whether an item waits for @id. */
+gboolean
+irisd_dependency_graph_is_awaited (IrisdDependencyGraph *self, guint64 id)
+{
+  IrisdDependencyNode *node = g_hash_table_lookup (self->nodes, &id);
+  return node != NULL && !TAILQ_EMPTY (&node->links);
+}
+
+/* Forgets @id, of irisd_dependency_graph_add_away(). @reason: why its dependents cannot run, if
+ * they cannot. Returns dependents as irisd_dependency_graph_end() does. */
+IrisdDependent *
+irisd_dependency_graph_end_away (IrisdDependencyGraph *self,
+                                 guint64 id,
+                                 IrisdAwayEnd end,
+                                 const char *reason)
+{
+  IrisdDependencyNode *node = g_hash_table_lookup (self->nodes, &id);
+  IrisdDependent *decided = NULL;
+  IrisdDependencyLink *link;
+  g_return_val_if_fail (node != NULL && node->away, NULL);
+  if (end == IRISD_AWAY_END_UNKNOWN)
+    TAILQ_FOREACH (link, &node->links, among)
+  link->dependent->how = IRIS_WIRE_AFTER_SUCCESS;
+  node->ended = TRUE;
+  node->well = end == IRISD_AWAY_END_WELL;
+  decide (node, &decided);
+  for (IrisdDependent *one = decided; one != NULL; one = one->next)
+    if (one->verdict == IRISD_VERDICT_FAIL)
+      one->reason = g_strdup (reason);
+  g_hash_table_remove (self->nodes, &id);
   return decided;
 }
 
@@ -303,9 +370,10 @@ link_to (IrisdDependencyGraph *self, IrisdDependent *dependent, IrisdDependencyN
       judge (dependent, node->id, node->well);
       return;
     }
-  if (node->buried && self->closing)
+  if (is_stuck (node) && self->closing)
     {
       judge_stuck (dependent, node->id);
+      note_stuck (dependent, node);
       return;
     }
   IrisdDependencyLink *link = &dependent->links[dependent->n_links++];

@@ -28,9 +28,25 @@ typedef enum
 } IrisdVerdict;
 
 /**
+ * IrisdAwayEnd:
+ * @IRISD_AWAY_END_WELL: it has ended well
+ * @IRISD_AWAY_END_FAILED: it has ended otherwise
+ * @IRISD_AWAY_END_UNKNOWN: there is no such item: no dependent can run, whatever it waits for
+ *
+ * How an item of another node has ended.
+ */
+typedef enum
+{
+  IRISD_AWAY_END_WELL,
+  IRISD_AWAY_END_FAILED,
+  IRISD_AWAY_END_UNKNOWN,
+} IrisdAwayEnd;
+
+/**
  * IrisdDependent:
  * @verdict: whether it may run
  * @blame: with %IRISD_VERDICT_FAIL and %IRISD_VERDICT_STUCK, the dependency that is the reason
+ * @reason: (nullable): why, if that is an item of another node; the dependent's
  * @next: the next one in a list that irisd_dependency_graph_end() gives
  *
  * An item with dependencies; embed it. All zeroes is one without.
@@ -41,6 +57,7 @@ struct _IrisdDependent
 {
   IrisdVerdict verdict;
   guint64 blame;
+  char *reason;
   IrisdDependent *next;
 
   /*< private >*/
@@ -74,6 +91,12 @@ void irisd_dependency_graph_add_ended (IrisdDependencyGraph *self,
                                        gint64 user);
 IrisdDependent *irisd_dependency_graph_bury (IrisdDependencyGraph *self, guint64 id);
 IrisdDependent *irisd_dependency_graph_close (IrisdDependencyGraph *self);
+void irisd_dependency_graph_add_away (IrisdDependencyGraph *self, guint64 id, gint64 user);
+gboolean irisd_dependency_graph_is_awaited (IrisdDependencyGraph *self, guint64 id);
+IrisdDependent *irisd_dependency_graph_end_away (IrisdDependencyGraph *self,
+                                                 guint64 id,
+                                                 IrisdAwayEnd end,
+                                                 const char *reason);
 gboolean irisd_dependency_graph_wait (IrisdDependencyGraph *self,
                                       IrisdDependent *dependent,
                                       const guint64 *ids,

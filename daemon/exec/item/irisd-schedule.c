@@ -136,6 +136,7 @@ irisd_schedule_free (IrisdSchedule *self)
   if (self == NULL)
     return;
   g_strfreev (self->hook);
+  g_free (self->dependent.reason);
   g_free (self);
 }
 

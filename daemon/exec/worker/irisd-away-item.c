@@ -34,6 +34,9 @@ irisd_away_item_new (const IrisWireMessage *item, const IrisWireLimits *limits, 
   IrisdAwayItem *self = g_new0 (IrisdAwayItem, 1);
   memcpy (self->cluster_item, item->cluster_item, IRIS_WIRE_ID_SIZE);
   self->header = header;
+  self->sent_to = iris_wire_message_has (item, IRIS_WIRE_KEY_NODE)
+                      ? iris_wire_string_dup (&item->node)
+                      : NULL;
   self->streams = iris_wire_message_has (item, IRIS_WIRE_KEY_STREAM);
   irisd_away_item_reset (self);
   return self;
@@ -60,6 +63,7 @@ irisd_away_item_free (IrisdAwayItem *self)
   if (self == NULL)
     return;
   g_bytes_unref (self->header);
+  g_free (self->sent_to);
   g_free (self->node);
   g_free (self);
 }

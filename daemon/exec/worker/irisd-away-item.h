@@ -17,6 +17,7 @@ G_BEGIN_DECLS
  * @cluster_item: names it in the whole cluster
  * @header: its SUBMIT, as it is encoded; changed only while nothing else has the job
  * @streams: its client wants output as it comes
+ * @sent_to: the node that its SUBMIT names, or NULL
  * @put_off_us: for the thread that has the job: the bridge wants it later; 0: it does not
  * @node: the node where it ran, or NULL; this and the following for the thread that has the job
  * @place: its place there, or IRIS_PLACE_ANY
@@ -24,13 +25,14 @@ G_BEGIN_DECLS
  * @run_ns: how long it ran there; 0: not known
  * @attempts: how often; 0: not known
  *
- * The first and the third are constant.
+ * The first, the third and the fourth are constant.
  */
 typedef struct
 {
   guint8 cluster_item[IRIS_WIRE_ID_SIZE];
   GBytes *header;
   gboolean streams;
+  char *sent_to;
   gint64 put_off_us;
   char *node;
   gint place;

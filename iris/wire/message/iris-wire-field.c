@@ -70,6 +70,7 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
   [IRIS_WIRE_KEY_AT_MS] = UINT64 (at_ms, "at-ms"),
   [IRIS_WIRE_KEY_PRIORITY] = UINT32 (priority, "priority", 0, IRIS_WIRE_MOST_PRIORITY),
   [IRIS_WIRE_KEY_AFTER] = OTHER (NUMBERS, after, "after"),
+  [IRIS_WIRE_KEY_AFTER_AWAY] = OTHER (ARGS, after_away, "after-away"),
   [IRIS_WIRE_KEY_AFTER_HOW] =
       UINT32 (after_how, "after-how", IRIS_WIRE_AFTER_ALL, IRIS_WIRE_AFTER_SUCCESS),
   [IRIS_WIRE_KEY_RETRIES] = UINT32 (retries, "retries", 0, G_MAXUINT32),
@@ -146,9 +147,9 @@ const IrisWireField iris_wire_fields[IRIS_WIRE_N_KEYS] = {
 
 #define K(key) IRIS_WIRE_BIT (IRIS_WIRE_KEY_##key)
 
-#define WAITING_KEYS                                                                 \
-  (K (DELAY_MS) | K (AT_MS) | K (PRIORITY) | K (AFTER) | K (AFTER_HOW) | K (RETRIES) \
-   | K (BACKOFF_MS) | K (TIME_TO_RUN_MS) | K (DEADLINE_MS) | K (WAIT_FOR_SERVICE))
+#define WAITING_KEYS                                                                    \
+  (K (DELAY_MS) | K (AT_MS) | K (PRIORITY) | K (AFTER) | K (AFTER_AWAY) | K (AFTER_HOW) \
+   | K (RETRIES) | K (BACKOFF_MS) | K (TIME_TO_RUN_MS) | K (DEADLINE_MS) | K (WAIT_FOR_SERVICE))
 #define NEAR_KEYS   (K (HINT_NAME) | K (NEAR_ITEM) | K (NEAR_PATH))
 #define MEMORY_KEYS (K (FOOTPRINT) | K (KEEP_APART))
 #define KEEP_KEYS   (K (CLASS) | K (KEY) | K (KEEP_MS) | K (DETACH) | K (BURY))

@@ -113,6 +113,7 @@ __extension__ typedef unsigned __int128 IrisWireKeys;
  * @at_ms: key 71, milliseconds since 1970 before which it does not run
  * @priority: key 72, 0 to 9; higher comes first
  * @after: key 73, the numbers of the items that it waits for
+ * @after_away: key 119, the items of other nodes that it waits for, each NODE/ITEM
  * @after_how: key 74, an #IrisWireAfter
  * @retries: key 75, how often it is tried again when it fails
  * @backoff_ms: key 76, milliseconds before the first time that it is tried again
@@ -259,6 +260,7 @@ typedef struct
   guint64 deadline_ms;
   gboolean wait_for_service;
   IrisWireNumbers after;
+  IrisWireArgs after_away;
   guint32 priority;
   guint32 after_how;
   guint32 retries;

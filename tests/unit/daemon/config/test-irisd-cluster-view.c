@@ -62,4 +62,23 @@ TEST (a_long_list_of_nodes_is_cut)
   ck_assert (g_str_has_suffix (names, " and 85 more"));
 }
 
+TEST (a_node_keeps_its_number)
+{
+  g_autoptr (IrisdClusterView) view = irisd_cluster_view_new ("a", 7);
+  guint first = irisd_cluster_view_get_number (view, "b");
+  ck_assert_uint_gt (first, 0);
+  ck_assert_uint_ne (irisd_cluster_view_get_number (view, "c"), first);
+  ck_assert_uint_eq (irisd_cluster_view_get_number (view, "b"), first);
+  ck_assert_str_eq (irisd_cluster_view_get_name (view, first), "b");
+  ck_assert_ptr_null (irisd_cluster_view_get_name (view, 0));
+  ck_assert_ptr_null (irisd_cluster_view_get_name (view, 9));
+  for (guint i = 0; i < IRISD_CLUSTER_MOST_NUMBERS; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("n%u", i);
+      irisd_cluster_view_get_number (view, name);
+    }
+  ck_assert_uint_eq (irisd_cluster_view_get_number (view, "one-too-many"), 0);
+  ck_assert_uint_eq (irisd_cluster_view_get_number (view, "b"), first);
+}
+
 TEST_MAIN ("irisd-cluster-view", NULL, NULL)

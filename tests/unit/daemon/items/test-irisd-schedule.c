@@ -178,6 +178,54 @@ TEST (what_is_known_by_its_end_is_forgotten_in_its_turn)
   irisd_dependency_graph_clear (&after);
 }
 
+TEST (an_item_of_another_node_decides_and_is_not_remembered)
+{
+  IrisdDependencyGraph after;
+  IrisdDependent any = { 0 }, all = { 0 }, success = { 0 }, unknown = { 0 };
+  irisd_dependency_graph_init (&after, 10);
+  irisd_dependency_graph_add_away (&after, 1, 0);
+  irisd_dependency_graph_add (&after, 2, NULL, 0);
+  ck_assert (!irisd_dependency_graph_is_awaited (&after, 1));
+  ck_assert (come_after (&after, &any, IRIS_WIRE_AFTER_ANY, 1, 2));
+  ck_assert (come_after (&after, &all, IRIS_WIRE_AFTER_ALL, 1, 2));
+  ck_assert (come_after (&after, &success, IRIS_WIRE_AFTER_SUCCESS, 1, 2));
+  ck_assert (irisd_dependency_graph_is_awaited (&after, 1));
+  ck_assert_ptr_eq (irisd_dependency_graph_end_away (&after, 1, IRISD_AWAY_END_FAILED, "n2/7"),
+                    &any);
+  ck_assert_ptr_eq (any.next, &success);
+  ck_assert_int_eq (any.verdict, IRISD_VERDICT_GO);
+  ck_assert_ptr_null (any.reason);
+  ck_assert_int_eq (success.verdict, IRISD_VERDICT_FAIL);
+  ck_assert_str_eq (success.reason, "n2/7");
+  ck_assert_int_eq (all.verdict, IRISD_VERDICT_NONE);
+  ck_assert (!come_after (&after, &unknown, IRIS_WIRE_AFTER_ALL, 1, 0));
+  ck_assert_ptr_eq (irisd_dependency_graph_end (&after, 2, TRUE), &all);
+
+  /* One that is unknown fails all, however they wait. */
+  IrisdDependent waits = { 0 };
+  irisd_dependency_graph_add_away (&after, 3, 0);
+  ck_assert (come_after (&after, &waits, IRIS_WIRE_AFTER_ALL, 3, 0));
+  irisd_dependency_graph_end_away (&after, 3, IRISD_AWAY_END_UNKNOWN, "none");
+  ck_assert_int_eq (waits.verdict, IRISD_VERDICT_FAIL);
+  ck_assert_str_eq (waits.reason, "none");
+
+  /* An irisd that ends does not wait for another node. */
+  IrisdDependent stuck = { 0 }, late = { 0 };
+  irisd_dependency_graph_add_away (&after, 4, 0);
+  ck_assert (come_after (&after, &stuck, IRIS_WIRE_AFTER_ALL, 4, 0));
+  ck_assert_ptr_eq (irisd_dependency_graph_close (&after), &stuck);
+  ck_assert_int_eq (stuck.verdict, IRISD_VERDICT_STUCK);
+  ck_assert_ptr_nonnull (stuck.reason);
+  ck_assert (come_after (&after, &late, IRIS_WIRE_AFTER_ALL, 4, 0));
+  ck_assert_int_eq (late.verdict, IRISD_VERDICT_STUCK);
+  irisd_dependency_graph_end_away (&after, 4, IRISD_AWAY_END_WELL, NULL);
+  g_free (success.reason);
+  g_free (waits.reason);
+  g_free (stuck.reason);
+  g_free (late.reason);
+  irisd_dependency_graph_clear (&after);
+}
+
 TEST (what_has_ended_is_remembered_for_a_while)
 {
   IrisdDependencyGraph after;
