@@ -547,6 +547,8 @@ make_bridge (IrisdCluster *self)
   g_autoptr (GError) error = NULL;
   g_autofree char *work = irisd_streams_get_name (&self->streams, IRISD_STREAM_WORK);
   g_autofree char *ends = irisd_streams_get_name (&self->streams, IRISD_STREAM_ENDS);
+  g_autofree char *bodies = irisd_streams_get_name (&self->streams, IRISD_STREAM_BODIES);
+  g_autofree char *bucket = irisd_streams_get_bodies_bucket (&self->streams);
   const IrisdBridgeOptions options = {
     .engine = self->shared.engine,
     .context = self->shared.context,
@@ -556,6 +558,8 @@ make_bridge (IrisdCluster *self)
     .secret = self->shared.secret,
     .work_stream = work,
     .ends_stream = ends,
+    .bodies_stream = bodies,
+    .bodies_bucket = bucket,
     .lease_ms = config->lease_ms,
     .most_tries = MOST_TRIES,
     .max_away = config->max_away,
@@ -653,6 +657,7 @@ irisd_cluster_new (const IrisdClusterConfig *config,
     .replicas = config->replicas,
     .max_items = config->stream_items,
     .max_bytes = config->stream_bytes,
+    .max_bodies = config->bodies_bytes,
     .lease_ms = config->lease_ms,
   };
   shared->config = config;

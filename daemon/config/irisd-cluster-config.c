@@ -308,6 +308,7 @@ static const struct
   { "steal-threshold", 0, 1000000, .small = FIELD (steal_threshold) },
   { "pull-window", 1, 1024, .small = FIELD (pull_window) },
   { "stream-items", 1, 1000000000, .large = FIELD (stream_items) },
+  { "bodies-bytes", 1048576, G_GUINT64_CONSTANT (1) << 50, .large = FIELD (bodies_bytes) },
   { "stream-bytes", 1048576, G_GUINT64_CONSTANT (1) << 50, .large = FIELD (stream_bytes) },
   { "lease-ms", 1000, 86400000, .large = FIELD (lease_ms) },
   { "max-away", 1, 100000000, .large = FIELD (max_away) },

@@ -28,6 +28,7 @@ typedef struct
   guint replicas;    /* of each stream */
   guint64 stream_items; /* of the cluster, that wait or run; 0: a million */
   guint64 stream_bytes; /* of those; 0: 1 GiB */
+  guint64 bodies_bytes; /* of bodies that are larger than a message; 0: 1 GiB */
   /* whether durable items go to other nodes although the servers promise less than a synced
    * majority */
   gboolean durable_without_sync;

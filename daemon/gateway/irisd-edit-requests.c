@@ -12,6 +12,7 @@
  */
 #include "daemon/gateway/irisd-edit-requests.h"
 
+#include "daemon/gateway/irisd-away.h"
 #include "daemon/exec/worker/irisd-away-item.h"
 #include "daemon/gateway/irisd-item-requests.h"
 #include "daemon/gateway/irisd-send.h"
@@ -453,12 +454,41 @@ make_item (IrisdEdit *self, IrisdJournalRequest *answer, IrisWireMessage *item, 
       || !decode (self, IRIS_WIRE_AGAIN, &self->header, (IrisWireFrame){ 0 }, &again, error))
     return FALSE;
   irisd_placement_unpin_hint (item);
-  item->present &= ~(IRIS_WIRE_BIT (IRIS_WIRE_KEY_KEY) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_QUIET));
+  /* It is another item, also in the cluster. */
+  item->present &= ~(IRIS_WIRE_BIT (IRIS_WIRE_KEY_KEY) | IRIS_WIRE_BIT (IRIS_WIRE_KEY_QUIET)
+                     | IRIS_WIRE_BIT (IRIS_WIRE_KEY_CLUSTER_ITEM));
   item->key = (IrisWireString){ 0 };
   item->quiet = FALSE;
   iris_wire_message_set_boolean (item, IRIS_WIRE_KEY_DETACH, TRUE);
   irisd_edit_merge (item, &again);
   return TRUE;
+}
+
+/* The bridge asks on behalf of a client of another node: for an operator, or for the owner. The new
+ * item has the owner of the old one, and is checked as one that the owner submits. */
+static void
+submit_for_owner (IrisdGateway *gateway,
+                  const IrisdCaller *caller,
+                  gint64 owner,
+                  const IrisWireMessage *item,
+                  zmq_msg_t *body)
+{
+  g_autoptr (GError) error = NULL;
+  const IrisdConfig *settings = irisd_core_get_settings (gateway->core);
+  const IrisdKey *key = irisd_keys_find_owner (settings->keys, owner);
+  IrisWireMessage request;
+  IrisdActing acting;
+  iris_wire_message_init (&request, IRIS_WIRE_AGAIN, item->request_id);
+  iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_FOR_OWNER, (guint64) owner);
+  if (key != NULL)
+    iris_wire_message_set_string (&request, IRIS_WIRE_KEY_KEY_NAME, key->name, -1);
+  if (!irisd_acting_begin (gateway, caller, &request, &acting, &error))
+    {
+      irisd_send_refusal (gateway, caller, item->request_id, error);
+      return;
+    }
+  irisd_submit_item (gateway, &acting.caller, item, body);
+  irisd_acting_end (&acting);
 }
 
 static void
@@ -469,10 +499,12 @@ submit_again (IrisdGateway *gateway, IrisdEdit *self, IrisdJournalRequest *answe
   self->peer->n_questions--;
   if (irisd_peer_is_gone (self->peer))
     return;
-  if (answer->error == NULL && make_item (self, answer, &item, &answer->error))
-    irisd_submit_item (gateway, &caller, &item, &answer->body);
-  else
+  if (answer->error != NULL || !make_item (self, answer, &item, &answer->error))
     irisd_send_refusal (gateway, &caller, self->request_id, answer->error);
+  else if (self->peer->bridge)
+    submit_for_owner (gateway, &caller, answer->owner, &item, &answer->body);
+  else
+    irisd_submit_item (gateway, &caller, &item, &answer->body);
 }
 
 /* @request is SUBMISSION with the journal's answer. */

@@ -698,9 +698,17 @@ take_cluster_item (IrisdGateway *self,
   g_autoptr (GError) error = NULL;
   IrisWireMessage routed;
   IrisdActing acting;
+  IrisdFairRefusal limit;
   const gboolean foreign = iris_wire_message_has (item, IRIS_WIRE_KEY_FOR_OWNER);
-  if (!irisd_away_route (self, caller, item, &routed, &error)
-      || (foreign && !irisd_acting_begin (self, caller, &routed, &acting, &error)))
+  if (!irisd_away_route (self, caller, item, &routed, &error) && !foreign
+      && g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BUSY)
+      && !may_go_away (self, &limit))
+    {
+      /* So it is answered when the cluster is known, too. */
+      tell_busy (self, caller, item, limit);
+      return FALSE;
+    }
+  if (error != NULL || (foreign && !irisd_acting_begin (self, caller, &routed, &acting, &error)))
     {
       irisd_send_refusal (self, caller, item->request_id, error);
       return FALSE;

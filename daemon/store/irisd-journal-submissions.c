@@ -151,7 +151,10 @@ irisd_journal_tell_submission (IrisdJournal *self, IrisdJournalRequest *request)
   if (persistent == NULL)
     request->error = irisd_journal_no_such_item (request->item);
   else
-    read_submission (self, persistent, request);
+    {
+      request->owner = persistent->owner;
+      read_submission (self, persistent, request);
+    }
   irisd_journal_answer (self, request);
 }
 

@@ -13,6 +13,7 @@
  * It is read first, from the store or from the rows not written yet, and written again; that costs
  * a copy of the payload, once for each burial and each kick.
  */
+#include "daemon/store/irisd-cluster-name.h"
 #include "daemon/store/irisd-journal-private.h"
 
 #include <poll.h>
@@ -321,6 +322,7 @@ unearth (IrisdJournal *self, IrisdPersistentItem *persistent, IrisdJournalReques
       irisd_journal_request_free (request);
       return FALSE;
     }
+  irisd_cluster_name_renew (&request->header);
   persistent->attempts = persistent->crashes = 0;
   persistent->suspended = FALSE;
   persistent->due_ms = 0;

@@ -29,6 +29,7 @@ make_view (void)
       irisd_cluster_view_set_node (view, parts[0], (const char *const *) services);
     }
   irisd_cluster_view_set_refusal (view, g_getenv ("IRIS_TEST_REFUSAL"));
+  irisd_cluster_view_set_unknown (view, g_getenv ("IRIS_TEST_UNKNOWN") != NULL);
   return view;
 }
 

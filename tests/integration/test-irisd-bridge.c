@@ -50,6 +50,7 @@ set_up (void)
   g_setenv ("IRIS_TEST_NODES", NODES, TRUE);
   g_unsetenv ("IRIS_TEST_MAX_AWAY");
   g_unsetenv ("IRIS_TEST_REFUSAL");
+  g_unsetenv ("IRIS_TEST_UNKNOWN");
   home = home_new ();
 }
 
@@ -486,6 +487,38 @@ TEST (a_failed_item_that_wants_it_is_buried)
   assert_done (persistent_fetch (client, number, GIVE_UP_MS));
 }
 
+/* The cluster keeps the end under the name, and the item is to have another one. */
+TEST (a_kicked_item_has_a_new_name_also_after_a_kill)
+{
+  Lease first, second, third;
+  IrisWireMessage item;
+  start (NULL);
+  client_enroll (bridge, CLUSTER, 8);
+  fill (&item, "b", IRIS_WIRE_CLASS_DURABLE);
+  iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_BURY, TRUE);
+  iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
+  const guint64 number = persistent_submit (client, &item);
+  take_lease (&first);
+  say_fail (&first, IRIS_WIRE_ERROR_SERVICE_FAILED, FALSE, 0);
+  ck_assert_uint_eq (persistent_get_state (client, number, GIVE_UP_MS), IRIS_WIRE_STATE_BURIED);
+  persistent_ask (client, IRIS_WIRE_KICK, number);
+  client_receive_type (client, IRIS_WIRE_CHANGED);
+  take_lease (&second);
+  ck_assert_uint_eq (second.item, number);
+  ck_assert_mem_ne (second.cluster_item, first.cluster_item, sizeof first.cluster_item);
+  ck_assert (is (&second.submit.node, "b"));
+  ck_assert (second.submit.bury);
+  hang_up ();
+  irisd_kill (irisd);
+  start (NULL);
+  client_enroll (bridge, CLUSTER, 8);
+  take_lease (&third);
+  ck_assert_uint_eq (third.item, number);
+  ck_assert_mem_eq (third.cluster_item, second.cluster_item, sizeof second.cluster_item);
+  say_done (&third, "done");
+  assert_done (persistent_fetch (client, number, GIVE_UP_MS));
+}
+
 /* It waits as a delayed item does, so a kick sends it on. */
 TEST (an_item_that_the_cluster_takes_later_waits)
 {
@@ -605,6 +638,92 @@ TEST (no_more_items_than_max_away_are_taken)
   take_lease (&lease);
   say_done (&lease, "done");
   assert_done (client_receive (client));
+}
+
+TEST (an_item_away_is_submitted_again_under_a_new_name)
+{
+  Lease first, second;
+  IrisWireMessage item;
+  start (NULL);
+  client_enroll (bridge, CLUSTER, 8);
+  fill (&item, "b", IRIS_WIRE_CLASS_DURABLE);
+  iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_KEEP_MS, 600000);
+  const guint64 number = persistent_submit (client, &item);
+  take_lease (&first);
+  persistent_ask (client, IRIS_WIRE_AGAIN, number);
+  const guint64 next = client_receive_type (client, IRIS_WIRE_ACCEPTED)->item;
+  take_lease (&second);
+  ck_assert_uint_eq (second.item, next);
+  ck_assert_mem_ne (second.cluster_item, first.cluster_item, sizeof first.cluster_item);
+  ck_assert (is (&second.submit.node, "b"));
+  say_done (&second, "done");
+  assert_done (persistent_fetch (client, next, GIVE_UP_MS));
+}
+
+/* The bridge asks for an operator of another node: without an owner. */
+TEST (an_item_that_an_operator_elsewhere_submits_again_keeps_its_owner)
+{
+  IrisWireMessage item, again;
+  start (ADMIT);
+  if (geteuid () != 0)
+    return;
+  Visitor *visitor = visit ();
+  client_say_hello (visitor->client);
+  const guint64 number = persistent_submit_echo (visitor->client, "x", IRIS_WIRE_CLASS_DURABLE,
+                                                 TRUE);
+  persistent_get_state (visitor->client, number, GIVE_UP_MS);
+  client_init_message (bridge, &again, IRIS_WIRE_AGAIN);
+  iris_wire_message_set_uint (&again, IRIS_WIRE_KEY_ITEM, number);
+  client_send (bridge, &again);
+  const guint64 next = client_receive_type (bridge, IRIS_WIRE_ACCEPTED)->item;
+  persistent_get_state (visitor->client, next, GIVE_UP_MS);
+  g_autoptr (IrisWirePersistentList) list = persistent_list (client, 0, 10);
+  ck_assert_uint_eq (list->n_items, 2);
+  for (guint i = 0; i < list->n_items; i++)
+    ck_assert_uint_eq (list->items[i].owner, STRANGER);
+  /* Likewise for the owner, who reaches no other item. */
+  client_init_message (bridge, &again, IRIS_WIRE_AGAIN);
+  iris_wire_message_set_uint (&again, IRIS_WIRE_KEY_ITEM, number);
+  iris_wire_message_set_uint (&again, IRIS_WIRE_KEY_FOR_OWNER, STRANGER);
+  client_send (bridge, &again);
+  client_receive_type (bridge, IRIS_WIRE_ACCEPTED);
+  g_autoptr (IrisWirePersistentList) more = persistent_list (client, 0, 10);
+  ck_assert_uint_eq (more->n_items, 3);
+  for (guint i = 0; i < more->n_items; i++)
+    ck_assert_uint_eq (more->items[i].owner, STRANGER);
+  const guint64 mine = persistent_submit_echo (client, "mine", IRIS_WIRE_CLASS_DURABLE, TRUE);
+  client_init_message (bridge, &item, IRIS_WIRE_AGAIN);
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_ITEM, mine);
+  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_FOR_OWNER, STRANGER);
+  client_send (bridge, &item);
+  assert_error (client_receive (bridge), IRIS_WIRE_ERROR_NO_SUCH_ITEM);
+  visitor_free (visitor);
+}
+
+/* It has just begun and knows no nodes, but the items of before count. */
+TEST (max_away_is_busy_also_before_the_cluster_is_known)
+{
+  IrisWireMessage item;
+  Lease lease;
+  g_setenv ("IRIS_TEST_MAX_AWAY", "1", TRUE);
+  start (NULL);
+  const guint64 number = submit ("b", IRIS_WIRE_CLASS_DURABLE);
+  hang_up ();
+  irisd_kill (irisd);
+  g_setenv ("IRIS_TEST_NODES", "", TRUE);
+  g_setenv ("IRIS_TEST_UNKNOWN", "1", TRUE);
+  start (NULL);
+  client_enroll (bridge, CLUSTER, 8);
+  take_lease (&lease);
+  fill (&item, "b", IRIS_WIRE_CLASS_VOLATILE);
+  client_send (client, &item);
+  const IrisWireMessage *busy = client_receive_type (client, IRIS_WIRE_BUSY);
+  ck_assert (is (&busy->limit, "max-away"));
+  say_done (&lease, "done");
+  assert_done (persistent_fetch (client, number, GIVE_UP_MS));
+  fill (&item, "b", IRIS_WIRE_CLASS_VOLATILE);
+  assert_refused (&item, IRIS_WIRE_ERROR_BUSY);
 }
 
 /* --- items of other nodes --- */

@@ -16,6 +16,9 @@
  */
 #include "irisd-away.h"
 
+#include "irisd-ended-bodies.h"
+#include "irisd-stored-body.h"
+
 #include "daemon/base/irisd-log.h"
 #include "daemon/cluster/bridge/irisd-end-pack.h"
 
@@ -26,6 +29,9 @@
 
 /* Publications that wait for the stream's answer at once. */
 #define WINDOW 512
+
+/* How long an item waits here when there is no room for its body. */
+#define PUT_OFF_MS 2000
 
 #define FIRST_LOOK_US (2 * G_USEC_PER_SEC)
 #define ORPHAN_US     (300 * G_USEC_PER_SEC)
@@ -55,6 +61,9 @@ struct _IrisdAway
   gboolean listing;  /* that number was asked for */
   gboolean was_connected;
   gboolean stopped;
+  gboolean told_wait; /* the log says that items wait because of their bodies */
+  guint64 max_body;   /* that irisd takes */
+  IrisdEndedBodies *ended;
   IrisWireEncoder encoder;
   IrisdAwayCounts counts;
 };
@@ -68,7 +77,14 @@ typedef struct
   char id[IRISD_ITEM_TEXT_SIZE];
   guint8 *message; /* NULL once the stream has it */
   gsize size;
-  IrisWireError refusal; /* why it is refused before it is published, or 0 */
+  GBytes *body;   /* to be stored before @message is published, or NULL */
+  gboolean large; /* its body is or was stored beside the message */
+  guint64 number; /* of the item here */
+  guint8 *end;    /* whose result is read, or NULL */
+  gsize end_size;
+  IrisdObjectTransfer *transfer; /* of the body or the result, while it is under way */
+  IrisWireError refusal;         /* why it is refused before it is published, or 0 */
+  gboolean put_off;              /* there is no room for it now */
   char *reason;
 } Item;
 
@@ -134,6 +150,19 @@ fail_lease (IrisdAway *self, const guint8 *lease, IrisWireError code, const char
   irisd_bridge_link_send (self->link, &fail);
 }
 
+/* irisd leases it again after a while. */
+static void
+put_off_lease (IrisdAway *self, const guint8 *lease, const char *message)
+{
+  IrisWireMessage fail;
+
+  iris_wire_message_init (&fail, IRIS_WIRE_FAIL, lease);
+  iris_wire_message_set_string (&fail, IRIS_WIRE_KEY_MESSAGE, message, -1);
+  iris_wire_message_set_boolean (&fail, IRIS_WIRE_KEY_AGAIN, TRUE);
+  iris_wire_message_set_uint (&fail, IRIS_WIRE_KEY_RETRY_AFTER_MS, PUT_OFF_MS);
+  irisd_bridge_link_send (self->link, &fail);
+}
+
 static void
 answer (IrisdAway *self, const guint8 *lease, const IrisdWorkMessage *end, IrisWireMessage *message)
 {
@@ -172,18 +201,113 @@ read_end (IrisdAway *self,
   return FALSE;
 }
 
+static char *
+get_body_owner (IrisdAway *self, const guint8 *item)
+{
+  const IrisWireString home = { self->shared->node, strlen (self->shared->node) };
+
+  return irisd_stored_body_get_owner (&home, item);
+}
+
+/* The item has an end. What is stored of it goes when irisd has recorded that. */
+static void
+finish_item (IrisdAway *self, IrisdAwayItem *item, gboolean stored)
+{
+  const Item *data = item->data;
+
+  if (item->leased && (stored || data->large))
+    {
+      g_autofree char *owner = get_body_owner (self, item->item);
+      irisd_ended_bodies_add (self->ended, owner, data->number);
+    }
+  irisd_away_table_end (self->table, item, g_get_monotonic_time ());
+}
+
+/* An end cannot be told. The item cannot get another one. */
+static void
+fail_item (IrisdAway *self, IrisdAwayItem *item, IrisWireError code, const char *why)
+{
+  irisd_log (IRISD_LOG_WARNING, "%s", why);
+  if (item->leased)
+    fail_lease (self, item->lease, code, why);
+  finish_item (self, item, TRUE);
+}
+
+static void
+on_result (IrisdObjectStatus status, const char *why, GBytes *body, gpointer user_data)
+{
+  Item *data = user_data;
+  IrisdAway *self = data->away;
+  g_autofree guint8 *bytes = g_steal_pointer (&data->end);
+  IrisdWorkMessage end;
+  IrisWireMessage message;
+
+  data->transfer = NULL;
+  /* Without a lease it cannot be told, and if the servers do not answer it is looked for again. */
+  if (!data->item->leased || data->item->state == IRISD_AWAY_CLAIMING
+      || status == IRISD_OBJECT_LATER)
+    return;
+  if (status != IRISD_OBJECT_DONE || !read_end (self, bytes, data->end_size, &end, &message, NULL))
+    {
+      g_autofree char *text = g_strdup_printf ("the result of the item in the cluster cannot be "
+                                               "read: %s",
+                                               why != NULL ? why : "its end is damaged");
+      fail_item (self, data->item, IRIS_WIRE_ERROR_INTERNAL, text);
+      return;
+    }
+  iris_wire_message_set_body (&message, g_bytes_get_data (body, NULL), g_bytes_get_size (body));
+  answer (self, data->item->lease, &end, &message);
+  self->counts.n_ended++;
+  finish_item (self, data->item, TRUE);
+}
+
+/* The result of @end, which was read from @bytes, is in the store of large bodies. */
+static void
+read_result (IrisdAway *self,
+             IrisdAwayItem *item,
+             const IrisdWorkMessage *end,
+             gconstpointer bytes,
+             gsize size)
+{
+  Item *data = item->data;
+  const IrisdObjectReference *reference = &end->reference;
+
+  if (!item->leased || data->transfer != NULL)
+    return; /* its end is looked for again */
+  if (reference->size > self->max_body)
+    {
+      g_autofree char *why = g_strdup_printf (
+          "the result has %" G_GUINT64_FORMAT " bytes, and the home of the item takes "
+          "%" G_GUINT64_FORMAT ": raise [limits] max-body, or have the service write less",
+          reference->size, self->max_body);
+      fail_item (self, item, IRIS_WIRE_ERROR_TOO_LARGE, why);
+      return;
+    }
+  g_autofree char *owner = get_body_owner (self, item->item);
+  data->end = g_memdup2 (bytes, size);
+  data->end_size = size;
+  data->transfer = irisd_object_store_get (self->shared->bodies, owner, reference, on_result, data);
+}
+
 static void
 end_item (IrisdAway *self,
           IrisdAwayItem *item,
           const IrisdWorkMessage *end,
-          IrisWireMessage *message)
+          IrisWireMessage *message,
+          gconstpointer bytes,
+          gsize size)
 {
   if (item->state == IRISD_AWAY_CLAIMING)
     return; /* the claim will find it */
+  if (end->stored)
+    {
+      read_result (self, item, end, bytes, size);
+      return;
+    }
   if (item->leased)
     answer (self, item->lease, end, message);
   self->counts.n_ended++;
-  irisd_away_table_end (self->table, item, g_get_monotonic_time ());
+  finish_item (self, item, FALSE);
 }
 
 /* A host of this or another node has stored an end. What cannot be read is ignored: the stream has
@@ -198,7 +322,7 @@ irisd_away_take_end (IrisdAway *self, gconstpointer data, gsize size)
     return;
   IrisdAwayItem *item = irisd_away_table_find (self->table, end.item);
   if (item != NULL)
-    end_item (self, item, &end, &message);
+    end_item (self, item, &end, &message, data, size);
 }
 
 static void
@@ -280,10 +404,8 @@ on_published (IrisdEngine *engine, const IrisdPublishResult *result, gpointer us
 }
 
 static void
-on_publish (IrisdAwayItem *item, gpointer user_data)
+publish_message (IrisdAway *self, Item *data)
 {
-  IrisdAway *self = user_data;
-  Item *data = item->data;
   g_autofree char *id = g_strdup_printf ("%s-%s", self->shared->node, data->id);
   const IrisdEnginePublication publication = {
     .subject = data->subject,
@@ -296,12 +418,94 @@ on_publish (IrisdAwayItem *item, gpointer user_data)
   irisd_engine_publish (self->shared->engine, &publication, on_published, data);
 }
 
+/* It is not published now. */
+static void
+hold_item (IrisdAway *self, Item *data, IrisdAwayVerdict verdict)
+{
+  IrisdAwayGate before = irisd_away_table_get_gate (self->table);
+
+  irisd_away_table_published (self->table, data->item, verdict, 0, g_get_monotonic_time ());
+  note_gate (self, before);
+  hurry (self);
+}
+
+static void
+refuse_body (IrisdAway *self, Item *data, IrisdObjectStatus status, const char *why)
+{
+  /* It would keep small ones waiting here. */
+  data->put_off = status == IRISD_OBJECT_FULL || status == IRISD_OBJECT_LATER;
+  if (data->put_off && !self->told_wait)
+    irisd_log (IRISD_LOG_WARNING, "items with large bodies wait here: %s", why);
+  self->told_wait = self->told_wait || data->put_off;
+  data->refusal = IRIS_WIRE_ERROR_TOO_LARGE;
+  g_free (data->reason);
+  data->reason = g_strdup_printf ("the item cannot be stored in the cluster: %s", why);
+  hold_item (self, data, IRISD_AWAY_REFUSED);
+}
+
+static void
+on_stored (IrisdObjectStatus status,
+           const char *why,
+           const IrisdObjectReference *reference,
+           gpointer user_data)
+{
+  Item *data = user_data;
+  IrisdAway *self = data->away;
+  gsize size;
+
+  data->transfer = NULL;
+  if (data->item->state != IRISD_AWAY_PUBLISHING)
+    {
+      /* It was cancelled meanwhile, or has ended. */
+      g_autofree char *owner = get_body_owner (self, data->item->item);
+      if (status == IRISD_OBJECT_DONE)
+        irisd_stored_body_remove (self->shared, owner, reference->nuid);
+      hold_item (self, data, IRISD_AWAY_REFUSED);
+      return;
+    }
+  if (status != IRISD_OBJECT_DONE)
+    {
+      refuse_body (self, data, status, why);
+      return;
+    }
+  guint8 *message = irisd_stored_body_refer (self->shared, data->message, data->size, reference,
+                                             &size);
+  self->told_wait = FALSE;
+  g_clear_pointer (&data->body, g_bytes_unref);
+  g_free (data->message);
+  data->message = message;
+  data->size = size;
+  publish_message (self, data);
+}
+
+/* The body first, if it is too large for a message, and then the message that refers to it. */
+static void
+on_publish (IrisdAwayItem *item, gpointer user_data)
+{
+  IrisdAway *self = user_data;
+  Item *data = item->data;
+
+  if (data->body == NULL)
+    {
+      publish_message (self, data);
+      return;
+    }
+  g_autofree char *owner = get_body_owner (self, item->item);
+  g_autofree char *name = irisd_stored_body_get_name (owner, FALSE);
+  data->transfer = irisd_object_store_put (self->shared->bodies, owner, name, IRISD_OBJECT_HALF,
+                                           data->body, on_stored, data);
+}
+
 static void
 on_refuse (IrisdAwayItem *item, gpointer user_data)
 {
   const Item *data = item->data;
 
-  if (item->leased)
+  if (!item->leased)
+    return;
+  if (data->put_off)
+    put_off_lease (user_data, item->lease, data->reason);
+  else
     fail_lease (user_data, item->lease, data->refusal, data->reason);
 }
 
@@ -312,10 +516,7 @@ end_unreadable (IrisdAway *self, IrisdAwayItem *item, const GError *error)
   g_autofree char *why = g_strdup_printf ("the end of the item in the cluster cannot be read: %s",
                                           error->message);
 
-  irisd_log (IRISD_LOG_WARNING, "%s", why);
-  if (item->leased)
-    fail_lease (self, item->lease, IRIS_WIRE_ERROR_INTERNAL, why);
-  irisd_away_table_end (self->table, item, g_get_monotonic_time ());
+  fail_item (self, item, IRIS_WIRE_ERROR_INTERNAL, why);
 }
 
 static void
@@ -342,7 +543,7 @@ on_looked (IrisdEngine *engine,
     {
       self->counts.n_found++;
       if (read_end (self, message->data, message->length, &end, &opened, &local))
-        end_item (self, item, &end, &opened);
+        end_item (self, item, &end, &opened, message->data, message->length);
       else
         end_unreadable (self, item, local);
     }
@@ -451,6 +652,11 @@ on_withdraw (IrisdAwayItem *item, gpointer user_data)
     }
   if (claim != NULL)
     irisd_engine_send (shared->engine, IRISD_BRIDGE_CANCEL_SUBJECT, NULL, NULL, 0, claim, size);
+  if (((Item *) item->data)->large)
+    {
+      g_autofree char *owner = get_body_owner (self, item->item);
+      irisd_stored_body_remove_all (shared, owner);
+    }
 }
 
 static void
@@ -460,6 +666,9 @@ on_forget (IrisdAwayItem *item, gpointer user_data)
 
   if (data == NULL)
     return;
+  g_clear_pointer (&data->transfer, irisd_object_transfer_cancel);
+  g_clear_pointer (&data->body, g_bytes_unref);
+  g_free (data->end);
   g_free (data->subject);
   g_free (data->message);
   g_free (data->reason);
@@ -526,14 +735,12 @@ make_message (IrisdAway *self, Item *data, const IrisWireMessage *lease)
       refuse_item (data, IRIS_WIRE_ERROR_INTERNAL, error->message);
       return FALSE;
     }
-  if (!irisd_bridge_fits (shared, irisd_work_message_get_size (&message)))
+  data->number = lease->item;
+  data->large = !irisd_bridge_fits (shared, irisd_work_message_get_size (&message));
+  if (data->large)
     {
-      g_autofree char *why = g_strdup_printf (
-          "the item has %" G_GSIZE_FORMAT " bytes, and the cluster takes %" G_GSIZE_FORMAT
-          " at most: raise max_payload of the NATS servers, or send less",
-          irisd_work_message_get_size (&message), irisd_engine_get_max_payload (shared->engine));
-      refuse_item (data, IRIS_WIRE_ERROR_TOO_LARGE, why);
-      return FALSE;
+      data->body = g_bytes_new (message.body.data, message.body.size);
+      message.body = (IrisWireFrame){ 0 };
     }
   data->subject = make_subject (&submit);
   data->message = irisd_work_message_encode (&message, shared->secret, &data->size, &error);
@@ -629,6 +836,8 @@ on_up (const IrisWireMessage *welcome, gpointer user_data)
   IrisdAway *self = user_data;
   IrisWireMessage list;
 
+  if (welcome->max_body > 0)
+    self->max_body = welcome->max_body;
   if ((welcome->features & IRIS_WIRE_FEATURE_BRIDGE) == 0)
     irisd_log (IRISD_LOG_WARNING, "irisd does not take its own bridge; no items go to other nodes");
   iris_wire_message_init (&list, IRIS_WIRE_LIST, NULL);
@@ -655,6 +864,8 @@ take_error (IrisdAway *self, const IrisWireMessage *error)
 {
   IrisdAwayItem *item = irisd_away_table_find_lease (self->table, error->request_id);
 
+  if (irisd_ended_bodies_take (self->ended, error))
+    return;
   if (self->listing)
     {
       /* There is no journal. */
@@ -695,6 +906,10 @@ on_message (const IrisWireMessage *message, gpointer user_data)
     case IRIS_WIRE_ENROLLED:
       take_enrolled (self, message);
       break;
+    case IRIS_WIRE_BUSY:
+    case IRIS_WIRE_SHOW_REPLY:
+      irisd_ended_bodies_take (self->ended, message);
+      break;
     case IRIS_WIRE_ASK:
       self->ask (message, self->user_data);
       break;
@@ -712,6 +927,7 @@ on_down (const char *why, gpointer user_data)
   IrisdAway *self = user_data;
 
   irisd_away_table_unlease_all (self->table, g_get_monotonic_time ());
+  irisd_ended_bodies_forget (self->ended);
   hurry (self);
 }
 
@@ -775,9 +991,11 @@ irisd_away_new (const IrisdBridgeShared *shared,
   g_source_set_static_name (self->timer, "irisd-away");
   g_source_attach (self->timer, shared->context);
   self->ends = irisd_engine_subscribe (shared->engine, shared->end_subject, on_end_message, self);
+  self->max_body = IRIS_WIRE_DEFAULT_MAX_BODY;
   self->link = irisd_bridge_link_new (shared->zmq, shared->context, shared->endpoint,
                                       "irisd bridge, items of this node", IRIS_WIRE_FEATURE_BRIDGE,
                                       &link_funcs, self);
+  self->ended = irisd_ended_bodies_new (shared, self->link);
   return self;
 }
 
@@ -798,6 +1016,7 @@ void
 irisd_away_free (IrisdAway *self)
 {
   g_source_unref (self->timer);
+  irisd_ended_bodies_free (self->ended);
   irisd_bridge_link_free (self->link);
   irisd_away_table_free (self->table);
   iris_wire_encoder_clear (&self->encoder);

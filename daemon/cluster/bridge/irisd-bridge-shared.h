@@ -7,6 +7,7 @@
 #include "daemon/cluster/bridge/irisd-bridge-link.h"
 #include "daemon/cluster/bridge/irisd-work-message.h"
 #include "daemon/cluster/engine/irisd-engine.h"
+#include "daemon/cluster/engine/irisd-object-store.h"
 #include "daemon/cluster/engine/irisd-subjects.h"
 
 G_BEGIN_DECLS
@@ -28,8 +29,9 @@ typedef struct
   IrisdClusterSecret *secret;
   char *work_stream;
   char *ends_stream;
-  char *end_subject; /* where this node hears of ends */
-  gint64 lease_us;   /* ack_wait */
+  char *end_subject;        /* where this node hears of ends */
+  gint64 lease_us;          /* ack_wait */
+  IrisdObjectStore *bodies; /* those that are larger than a message */
 } IrisdBridgeShared;
 
 /* The subject of the end of an item. */

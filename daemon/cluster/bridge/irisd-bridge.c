@@ -272,6 +272,8 @@ shared_init (IrisdBridgeShared *shared,
   shared->ends_stream = g_strdup (options->ends_stream);
   shared->end_subject = irisd_subject_for_node (options->node, "end");
   shared->lease_us = (gint64) options->lease_ms * 1000;
+  shared->bodies = irisd_object_store_new (options->engine, options->context,
+                                           options->bodies_stream, options->bodies_bucket);
 }
 
 /* Begins to connect to irisd, and to pull. */
@@ -315,6 +317,7 @@ irisd_bridge_stop (IrisdBridge *self)
 {
   g_source_destroy (self->timer);
   close_others (self);
+  irisd_object_store_stop (self->shared.bodies);
   irisd_guest_stop (self->guest);
   irisd_asks_stop (self->asks);
   irisd_away_stop (self->away);
@@ -331,6 +334,7 @@ irisd_bridge_free (IrisdBridge *self)
   irisd_asks_free (self->asks);
   irisd_guest_free (self->guest);
   irisd_away_free (self->away);
+  irisd_object_store_free (self->shared.bodies);
   irisd_cluster_secret_free (self->shared.secret);
   g_free (self->shared.endpoint);
   g_free (self->shared.node);

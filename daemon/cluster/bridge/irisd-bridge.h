@@ -24,6 +24,8 @@ typedef struct
   GBytes *secret;
   const char *work_stream;
   const char *ends_stream;
+  const char *bodies_stream;
+  const char *bodies_bucket;
   guint64 lease_ms;  /* ack_wait of the consumers */
   guint most_tries;  /* max_deliver of the consumers; 0: no limit */
   guint64 max_away;  /* items of this node that may be in the cluster */

@@ -161,6 +161,12 @@ look (IrisdGuestTable *self, IrisdGuestItem *item, IrisdGuestState state, gint64
 static void
 submit (IrisdGuestTable *self, IrisdGuestItem *item)
 {
+  if (item->wants_body)
+    {
+      set_state (self, item, IRISD_GUEST_FETCHING);
+      self->funcs->fetch (item, self->user_data);
+      return;
+    }
   set_state (self, item, IRISD_GUEST_RUNNING);
   if (!self->funcs->submit (item, self->user_data))
     {
@@ -260,6 +266,29 @@ irisd_guest_table_looked (IrisdGuestTable *self,
   /* Else a replica may be behind; it is asked again. */
 }
 
+static void
+pause_item (IrisdGuestTable *self, IrisdGuestItem *item, guint64 least_ms, gint64 now)
+{
+  guint64 pause = MIN ((guint64) BUSY_FIRST_MS << MIN (item->n_busy, 10), BUSY_MOST_MS);
+
+  item->n_busy++;
+  set_state (self, item, IRISD_GUEST_WAITING);
+  enter_queue (item, &self->pausing, now + (gint64) MAX (pause, least_ms) * 1000);
+}
+
+/* The owner has the body of the item, or if not @found could not read it now. */
+void
+irisd_guest_table_fetched (IrisdGuestTable *self, IrisdGuestItem *item, gboolean found, gint64 now)
+{
+  item->wants_body = item->wants_body && !found;
+  if (item->state != IRISD_GUEST_FETCHING)
+    return;
+  if (found)
+    submit (self, item);
+  else
+    pause_item (self, item, 0, now);
+}
+
 /* irisd had no room. */
 void
 irisd_guest_table_busy (IrisdGuestTable *self,
@@ -267,13 +296,9 @@ irisd_guest_table_busy (IrisdGuestTable *self,
                         guint64 retry_after_ms,
                         gint64 now)
 {
-  guint64 pause = MIN ((guint64) BUSY_FIRST_MS << MIN (item->n_busy, 10), BUSY_MOST_MS);
-
   g_return_if_fail (item->state == IRISD_GUEST_RUNNING);
 
-  item->n_busy++;
-  set_state (self, item, IRISD_GUEST_WAITING);
-  enter_queue (item, &self->pausing, now + (gint64) MAX (pause, retry_after_ms) * 1000);
+  pause_item (self, item, retry_after_ms, now);
 }
 
 /* The item has ended here, in whatever way; the owner has its end. */
@@ -340,7 +365,7 @@ irisd_guest_table_cancel (IrisdGuestTable *self, IrisdGuestItem *item, gint64 no
         self->funcs->stop (item, self->user_data);
       item->cancelled = TRUE;
     }
-  else if (item->state == IRISD_GUEST_WAITING)
+  else if (item->state == IRISD_GUEST_WAITING || item->state == IRISD_GUEST_FETCHING)
     /* No one has begun it. Whether the home did write the end is looked up, not believed. */
     look (self, item, IRISD_GUEST_LOOKING, now);
 }

@@ -12,6 +12,7 @@
  *      LOOKING ───────┘ WAITING (irisd is busy)
  *
  * * LOOKING: it was delivered before, so it may have ended. Its end is looked for before it runs.
+ * * FETCHING, before RUNNING: its body is read from the store of large bodies.
  * * RUNNING: irisd has it.
  * * WAITING: irisd had no room; it is submitted again after a pause.
  * * ENDING: its end is on the way to the stream of ends, as the first and only one of its subject.
@@ -36,6 +37,7 @@ typedef enum
 {
   IRISD_GUEST_LOOKING,
   IRISD_GUEST_WAITING,
+  IRISD_GUEST_FETCHING,
   IRISD_GUEST_RUNNING,
   IRISD_GUEST_ENDING,
   IRISD_GUEST_READING,
@@ -51,15 +53,16 @@ typedef enum
   IRISD_GUEST_REFUSED,   /* it will never be taken */
 } IrisdGuestVerdict;
 
-/* Public members are read-only but for @data. */
+/* Public members are read-only but for @data, and @wants_body before the start. */
 typedef struct
 {
   guint8 item[IRIS_WIRE_ID_SIZE];
   guint8 request[IRIS_WIRE_ID_SIZE]; /* of its SUBMIT */
   IrisdGuestState state;
-  char *ack;       /* where the latest delivery is to be acknowledged */
-  guint64 n_tries; /* deliveries, this one included */
-  gpointer data;   /* of the owner, freed by `forget` */
+  char *ack;           /* where the latest delivery is to be acknowledged */
+  guint64 n_tries;     /* deliveries, this one included */
+  gboolean wants_body; /* it is to be fetched before irisd gets the item */
+  gpointer data;       /* of the owner, freed by `forget` */
 
   /*< private >*/
   gboolean in_flight;
@@ -84,6 +87,8 @@ typedef struct
 {
   /* look for its end; irisd_guest_table_looked() follows */
   void (*look) (IrisdGuestItem *item, gpointer user_data);
+  /* read its body; irisd_guest_table_fetched() or _end() follows. It may be asked again before */
+  void (*fetch) (IrisdGuestItem *item, gpointer user_data);
   /* hand it to irisd with a new `request`. FALSE: there is no connection */
   gboolean (*submit) (IrisdGuestItem *item, gpointer user_data);
   /* stop it; its completion follows */
@@ -119,6 +124,8 @@ void irisd_guest_table_looked (IrisdGuestTable *self,
                                gboolean found,
                                gboolean sure,
                                gint64 now);
+void
+irisd_guest_table_fetched (IrisdGuestTable *self, IrisdGuestItem *item, gboolean found, gint64 now);
 void irisd_guest_table_busy (IrisdGuestTable *self,
                              IrisdGuestItem *item,
                              guint64 retry_after_ms,

@@ -18,6 +18,9 @@
  */
 #include "irisd-guest.h"
 
+#include "irisd-dead-letter.h"
+#include "irisd-stored-body.h"
+
 #include "daemon/base/irisd-log.h"
 #include "daemon/cluster/bridge/irisd-end-pack.h"
 
@@ -64,6 +67,9 @@
 /* Keys of an end that are about a number or place of this irisd. */
 #define HOST_KEYS (K (ITEM) | K (HOME) | K (NODE) | K (ATTEMPTS) | K (ENDS))
 
+/* What irisd takes unless it says so. */
+#define FIRST_MAX_BODY IRIS_WIRE_DEFAULT_MAX_BODY
+
 struct _IrisdGuest
 {
   const IrisdBridgeShared *shared;
@@ -78,8 +84,10 @@ struct _IrisdGuest
   GHashTable *words; /* utf8 IrisdEndPack: by home, what it is told next */
   GSource *teller;   /* ready while there are any */
   GPtrArray *lanes;
-  GByteArray *acks; /* request ids of completions that were taken */
-  gboolean closing; /* irisd takes no more items, until its end */
+  GByteArray *acks;   /* request ids of completions that were taken */
+  gboolean closing;   /* irisd takes no more items, until its end */
+  guint64 max_body;   /* that irisd takes */
+  gboolean told_full; /* the log says that results wait for room */
   gboolean stopped;
   IrisWireEncoder encoder;
   IrisdGuestCounts counts;
@@ -105,6 +113,11 @@ typedef struct
   gsize end_size;
   gboolean lost;   /* another end was there */
   gboolean ending; /* it counts as one */
+  GBytes *body;    /* of the item, if it was not in the message */
+  GBytes *result;  /* of the end, if that is too large for a message, until it is stored */
+  gboolean stored; /* it is: */
+  IrisdObjectReference reference;
+  IrisdObjectTransfer *transfer; /* of the body or the result, while it is under way */
 } Guest;
 
 /* Something asked of a stream. The item may be gone when the answer comes. */
@@ -179,8 +192,12 @@ encode_end (IrisdGuest *self, Guest *guest, IrisWireMessage *message)
   memcpy (end.item, guest->item->item, sizeof end.item);
   end.header = self->encoder.frames[3];
   end.body = self->encoder.frames[4];
+  g_clear_pointer (&guest->result, g_bytes_unref);
   if (!irisd_bridge_fits (self->shared, irisd_work_message_get_size (&end)))
-    return FALSE;
+    {
+      guest->result = g_bytes_new (end.body.data, end.body.size);
+      end.body = (IrisWireFrame){ 0 };
+    }
   g_free (guest->end);
   guest->end = irisd_work_message_encode (&end, self->shared->secret, &guest->end_size, &error);
   return guest->end != NULL;
@@ -243,13 +260,8 @@ end_guest (IrisdGuest *self, Guest *guest, const IrisWireMessage *completion)
   if (completion->run_ns > 0)
     self->counts.mean_run_ns = mean_of (self->counts.mean_run_ns, completion->run_ns);
   if (!encode_end (self, guest, &message))
-    {
-      g_autofree char *why = g_strdup_printf (
-          "the result has %" G_GSIZE_FORMAT " bytes, and the cluster takes %" G_GSIZE_FORMAT
-          " at most: raise max_payload of the NATS servers, or have the service write less",
-          completion->body.size, irisd_engine_get_max_payload (self->shared->engine));
-      make_error (self, guest, IRIS_WIRE_ERROR_TOO_LARGE, why);
-    }
+    make_error (self, guest, IRIS_WIRE_ERROR_TOO_LARGE,
+                "the result cannot be sent to another node: its header is too large");
   begin_end (self, guest);
 }
 
@@ -389,6 +401,9 @@ on_submit (IrisdGuestItem *item, gpointer user_data)
     iris_wire_message_set_string (&submit, IRIS_WIRE_KEY_KEY_NAME, from->key_name.data,
                                   (gssize) from->key_name.len);
   iris_wire_message_set_cluster_item (&submit, item->item);
+  if (guest->body != NULL)
+    iris_wire_message_set_body (&submit, g_bytes_get_data (guest->body, NULL),
+                                g_bytes_get_size (guest->body));
   irisd_bridge_link_new_id (self->link, submit.request_id);
   memcpy (item->request, submit.request_id, sizeof item->request);
   return irisd_bridge_link_send (self->link, &submit);
@@ -430,10 +445,8 @@ on_published (IrisdEngine *engine, const IrisdPublishResult *result, gpointer us
 }
 
 static void
-on_publish (IrisdGuestItem *item, gpointer user_data)
+publish_end (IrisdGuest *self, Guest *guest)
 {
-  IrisdGuest *self = user_data;
-  Guest *guest = item->data;
   g_autofree char *subject = end_subject (guest);
   const IrisdEnginePublication publication = {
     .subject = subject,
@@ -445,6 +458,121 @@ on_publish (IrisdGuestItem *item, gpointer user_data)
 
   self->counts.bytes_out += guest->end_size;
   irisd_engine_publish (self->shared->engine, &publication, on_published, guest);
+}
+
+/* The result is stored, and the end can refer to it. */
+static void
+refer_to_result (IrisdGuest *self, Guest *guest, const IrisdObjectReference *reference)
+{
+  gsize size;
+  guint8 *end = irisd_stored_body_refer (self->shared, guest->end, guest->end_size, reference,
+                                         &size);
+
+  g_clear_pointer (&guest->result, g_bytes_unref);
+  guest->stored = TRUE;
+  guest->reference = *reference;
+  g_free (guest->end);
+  guest->end = end;
+  guest->end_size = size;
+}
+
+static void
+on_stored (IrisdObjectStatus status,
+           const char *why,
+           const IrisdObjectReference *reference,
+           gpointer user_data)
+{
+  Guest *guest = user_data;
+  IrisdGuest *self = guest->guest;
+
+  guest->transfer = NULL;
+  if (status == IRISD_OBJECT_FULL && !self->told_full)
+    irisd_log (IRISD_LOG_WARNING, "%s: results of items of other nodes wait here", why);
+  self->told_full = status == IRISD_OBJECT_FULL;
+  if (status == IRISD_OBJECT_FULL || status == IRISD_OBJECT_LATER)
+    {
+      irisd_guest_table_published (self->table, guest->item, IRISD_GUEST_LATER,
+                                   g_get_monotonic_time ());
+      hurry (self);
+      return;
+    }
+  if (status == IRISD_OBJECT_DONE)
+    refer_to_result (self, guest, reference);
+  else
+    {
+      g_autofree char *text = g_strdup_printf ("the result cannot be stored in the cluster: %s",
+                                               why);
+      make_error (self, guest, IRIS_WIRE_ERROR_TOO_LARGE, text);
+    }
+  publish_end (self, guest);
+}
+
+static char *
+get_body_owner (const Guest *guest)
+{
+  return irisd_stored_body_get_owner (&guest->message.home, guest->item->item);
+}
+
+/* The result first, and then the end that refers to it. */
+static void
+on_publish (IrisdGuestItem *item, gpointer user_data)
+{
+  IrisdGuest *self = user_data;
+  Guest *guest = item->data;
+
+  if (guest->result == NULL)
+    {
+      publish_end (self, guest);
+      return;
+    }
+  g_autofree char *owner = get_body_owner (guest);
+  g_autofree char *name = irisd_stored_body_get_name (owner, TRUE);
+  guest->transfer = irisd_object_store_put (self->shared->bodies, owner, name, IRISD_OBJECT_WHOLE,
+                                            guest->result, on_stored, guest);
+}
+
+/* No end refers to the result that this node has stored. */
+static void
+remove_result (IrisdGuest *self, Guest *guest)
+{
+  if (!guest->stored)
+    return;
+  g_autofree char *owner = get_body_owner (guest);
+  irisd_stored_body_remove (self->shared, owner, guest->reference.nuid);
+  guest->stored = FALSE;
+}
+
+static void
+on_body (IrisdObjectStatus status, const char *why, GBytes *body, gpointer user_data)
+{
+  Guest *guest = user_data;
+  IrisdGuest *self = guest->guest;
+
+  guest->transfer = NULL;
+  if (status == IRISD_OBJECT_DONE)
+    guest->body = g_bytes_ref (body);
+  if (status == IRISD_OBJECT_DONE || status == IRISD_OBJECT_LATER)
+    irisd_guest_table_fetched (self->table, guest->item, body != NULL, g_get_monotonic_time ());
+  else
+    {
+      g_autofree char *text = g_strdup_printf ("the body of the item cannot be read: %s", why);
+      irisd_log (IRISD_LOG_WARNING, "%s", text);
+      end_with_error (self, guest, IRIS_WIRE_ERROR_INTERNAL, text);
+    }
+  hurry (self);
+}
+
+static void
+on_fetch (IrisdGuestItem *item, gpointer user_data)
+{
+  IrisdGuest *self = user_data;
+  Guest *guest = item->data;
+
+  if (guest->transfer != NULL)
+    return;
+  g_autofree char *owner = get_body_owner (guest);
+  guest->transfer = irisd_object_store_get (self->shared->bodies, owner, &guest->message.reference,
+                                            on_body, guest);
 }
 
 static void
@@ -521,10 +649,13 @@ static void
 on_acknowledge (IrisdGuestItem *item, gpointer user_data)
 {
   IrisdGuest *self = user_data;
-  const Guest *guest = item->data;
+  Guest *guest = item->data;
 
   if (guest->lost)
-    self->counts.n_lost++;
+    {
+      self->counts.n_lost++;
+      remove_result (self, guest);
+    }
   else
     self->counts.n_done++;
   irisd_engine_ack (self->shared->engine, item->ack);
@@ -536,6 +667,7 @@ on_give_back (IrisdGuestItem *item, guint64 delay_ms, gpointer user_data)
   IrisdGuest *self = user_data;
 
   self->counts.n_given++;
+  remove_result (self, item->data);
   irisd_engine_nak (self->shared->engine, item->ack, delay_ms);
 }
 
@@ -557,74 +689,19 @@ on_forget (IrisdGuestItem *item, gpointer user_data)
   leave_window (guest);
   guest->guest->counts.n_ending -= guest->ending;
   irisd_engine_kept_free (guest->kept);
+  g_clear_pointer (&guest->transfer, irisd_object_transfer_cancel);
+  g_clear_pointer (&guest->body, g_bytes_unref);
+  g_clear_pointer (&guest->result, g_bytes_unref);
   g_free (guest->end);
   g_free (guest);
 }
 
 static const IrisdGuestFuncs table_funcs = {
-  on_look,        on_submit,    on_stop,  on_publish, on_tell,
-  on_acknowledge, on_give_back, on_renew, on_forget,
+  on_look, on_fetch,       on_submit,    on_stop,  on_publish,
+  on_tell, on_acknowledge, on_give_back, on_renew, on_forget,
 };
 
 /* --- deliveries ------------------------------------------------------------------------------- */
-
-typedef struct
-{
-  char *ack;
-  char *reason;
-} DeadLetter;
-
-static void
-dead_letter_free (DeadLetter *self)
-{
-  g_free (self->ack);
-  g_free (self->reason);
-  g_free (self);
-}
-
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (DeadLetter, dead_letter_free)
-
-static void
-on_buried (IrisdEngine *engine, const IrisdPublishResult *result, gpointer user_data)
-{
-  g_autoptr (DeadLetter) letter = user_data;
-
-  if (result->status == IRISD_PUBLISH_STORED || result->status == IRISD_PUBLISH_DUPLICATE)
-    irisd_engine_term (engine, letter->ack, letter->reason);
-  else
-    irisd_engine_nak (engine, letter->ack, 5000);
-}
-
-/* Copies a message that no node can run to the stream of dead letters, and then ends it. */
-static void
-bury (IrisdGuest *self, const IrisdEngineMessage *message, const char *kind, const char *reason)
-{
-  g_autofree char *subject = g_strconcat (IRISD_SUBJECT_DEAD, self->shared->node, ".", kind, NULL);
-  g_autofree char *id = g_strdup_printf ("dead-%" G_GUINT64_FORMAT, message->sequence);
-  const IrisdEngineHeader headers[] = {
-    { "Iris-Reason", reason },
-    { "Iris-Subject", message->subject },
-    { "Iris-Node", self->shared->node },
-  };
-  const IrisdEnginePublication publication = {
-    .subject = subject,
-    .headers = headers,
-    .n_headers = G_N_ELEMENTS (headers),
-    .data = message->data,
-    .length = message->length,
-    .message_id = id,
-  };
-  DeadLetter *letter = g_new0 (DeadLetter, 1);
-
-  irisd_log (IRISD_LOG_WARNING,
-             "message %" G_GUINT64_FORMAT " of the cluster does not run: %s; it is in the stream "
-             "of dead letters",
-             message->sequence, reason);
-  self->counts.n_dead++;
-  letter->ack = g_strdup (message->reply);
-  letter->reason = g_strdup (reason);
-  irisd_engine_publish (self->shared->engine, &publication, on_buried, letter);
-}
 
 static void
 on_put_anew (IrisdEngine *engine, const IrisdPublishResult *result, gpointer user_data)
@@ -658,16 +735,6 @@ leave_to_others (IrisdGuest *self, const IrisdEngineMessage *message)
   else
     irisd_engine_publish (self->shared->engine, &publication, on_put_anew,
                           g_strdup (message->reply));
-}
-
-static const char *
-name_kind (const GError *error)
-{
-  if (error->domain == IRISD_WORK_MESSAGE_ERROR && error->code == IRISD_WORK_MESSAGE_ERROR_FOREIGN)
-    return "foreign";
-  if (error->domain == IRISD_WORK_MESSAGE_ERROR && error->code == IRISD_WORK_MESSAGE_ERROR_FORGED)
-    return "forged";
-  return "damaged";
 }
 
 /* A signed item may have been published once more to another subject. It must not run on another
@@ -720,8 +787,19 @@ start (IrisdGuest *self, Guest *guest)
     end_with_error (self, guest, IRIS_WIRE_ERROR_WORKER_LOST,
                     "too many nodes were lost while they had the item; see why, and submit it "
                     "again");
+  else if (message->stored && message->reference.size > self->max_body)
+    {
+      g_autofree char *why = g_strdup_printf (
+          "the item has %" G_GUINT64_FORMAT " bytes, and the node %s takes %" G_GUINT64_FORMAT
+          ": raise [limits] max-body there, or send less",
+          message->reference.size, self->shared->node, self->max_body);
+      end_with_error (self, guest, IRIS_WIRE_ERROR_TOO_LARGE, why);
+    }
   else
-    irisd_guest_table_start (self->table, guest->item, g_get_monotonic_time ());
+    {
+      guest->item->wants_body = message->stored;
+      irisd_guest_table_start (self->table, guest->item, g_get_monotonic_time ());
+    }
 }
 
 /* A message that leaves the table at once, or never comes into it. */
@@ -733,7 +811,11 @@ refuse (IrisdGuestLane *lane, const IrisdEngineMessage *message, const GError *e
   if (g_error_matches (error, IRISD_WORK_MESSAGE_ERROR, IRISD_WORK_MESSAGE_ERROR_NEWER))
     leave_to_others (self, message);
   else
-    bury (self, message, name_kind (error), error->message);
+    {
+      self->counts.n_dead++;
+      irisd_dead_letter_bury (self->shared, message, irisd_dead_letter_name_kind (error),
+                              error->message);
+    }
   irisd_pull_release (lane->pull, 1);
 }
 
@@ -877,6 +959,8 @@ on_up (const IrisWireMessage *welcome, gpointer user_data)
 {
   IrisdGuest *self = user_data;
 
+  if (welcome->max_body > 0)
+    self->max_body = welcome->max_body;
   set_windows (self);
 }
 
@@ -991,6 +1075,7 @@ irisd_guest_new (const IrisdBridgeShared *shared,
 
   self->shared = shared;
   self->most_tries = most_tries;
+  self->max_body = FIRST_MAX_BODY;
   self->own_end = own_end;
   self->delivered = delivered;
   self->user_data = user_data;

@@ -15,6 +15,10 @@
 
 #define CANCELLED  1
 #define ALL_OWNERS 2
+#define STORED     4
+
+/* The first version in which a body may be stored elsewhere. */
+#define STORED_VERSION 2
 
 struct _IrisdClusterSecret
 {
@@ -114,7 +118,7 @@ gsize
 irisd_work_message_get_size (const IrisdWorkMessage *self)
 {
   return IRISD_WORK_MESSAGE_OVERHEAD + self->home.len + self->node.len + self->key_name.len
-         + self->header.size + self->body.size;
+         + self->header.size + (self->stored ? IRISD_OBJECT_REFERENCE_SIZE : self->body.size);
 }
 
 /* Returns: (transfer full): the bytes, or NULL when a name or the header is too long. */
@@ -136,10 +140,11 @@ irisd_work_message_encode (const IrisdWorkMessage *self,
     }
   guint8 *data = g_malloc (total);
   memcpy (data, "IRSC", 4);
-  data[4] = IRISD_WORK_MESSAGE_VERSION;
+  data[4] = self->stored ? STORED_VERSION : 1;
   data[5] = (guint8) self->kind;
   data[6] = self->type;
-  data[7] = (guint8) ((self->cancelled ? CANCELLED : 0) | (self->all_owners ? ALL_OWNERS : 0));
+  data[7] = (guint8) ((self->cancelled ? CANCELLED : 0) | (self->all_owners ? ALL_OWNERS : 0)
+                      | (self->stored ? STORED : 0));
   memcpy (data + 8, self->item, IRIS_WIRE_ID_SIZE);
   put_uint64 (data + 24, self->owner);
   put_uint64 (data + 32, (guint64) self->made_ms);
@@ -154,7 +159,13 @@ irisd_work_message_encode (const IrisdWorkMessage *self,
   at = append (at, self->node.data, self->node.len);
   at = append (at, self->key_name.data, self->key_name.len);
   at = append (at, self->header.data, self->header.size);
-  at = append (at, self->body.data, self->body.size);
+  if (self->stored)
+    {
+      irisd_object_reference_encode (&self->reference, at);
+      at += IRISD_OBJECT_REFERENCE_SIZE;
+    }
+  else
+    at = append (at, self->body.data, self->body.size);
   sign (secret, data, (gsize) (at - data), at);
   *size = total;
   return data;
@@ -235,8 +246,10 @@ type_fits (guint8 kind, guint8 type)
 }
 
 static gboolean
-flags_fit (guint8 kind, guint8 flags)
+flags_fit (guint8 version, guint8 kind, guint8 flags)
 {
+  if ((version >= STORED_VERSION) != ((flags & STORED) != 0))
+    return FALSE;
   switch (kind)
     {
     case IRISD_WORK_MESSAGE_ASK:
@@ -244,7 +257,7 @@ flags_fit (guint8 kind, guint8 flags)
     case IRISD_WORK_MESSAGE_ANSWER:
       return flags == 0;
     default:
-      return (flags & ~CANCELLED) == 0;
+      return (flags & ~(CANCELLED | STORED)) == 0;
     }
 }
 
@@ -278,12 +291,18 @@ decode_signed (IrisdWorkMessage *self, const guint8 *data, gsize size, GError **
   self->header = (IrisWireFrame){ at, header };
   at += header;
   self->body = (IrisWireFrame){ at, (gsize) (data + size - at) };
-  if (!type_fits (data[5], data[6]) || !flags_fit (data[5], data[7]) || data[55] != 0
+  if (!type_fits (data[5], data[6]) || !flags_fit (data[4], data[5], data[7]) || data[55] != 0
       || self->made_ms < 0 || self->begin_ms < 0)
     return refuse (error, IRISD_WORK_MESSAGE_ERROR_DAMAGED, "a field has no meaning");
   if (self->home.len == 0 || !is_name (&self->home) || !is_name (&self->node)
       || !is_name (&self->key_name))
     return refuse (error, IRISD_WORK_MESSAGE_ERROR_DAMAGED, "a name is no text");
+  self->stored = (data[7] & STORED) != 0;
+  if (!self->stored)
+    return TRUE;
+  if (!irisd_object_reference_decode (&self->reference, self->body.data, self->body.size))
+    return refuse (error, IRISD_WORK_MESSAGE_ERROR_DAMAGED, "what leads to its body does not");
+  self->body = (IrisWireFrame){ 0 };
   return TRUE;
 }
 
@@ -303,7 +322,7 @@ irisd_work_message_decode (IrisdWorkMessage *self,
     return refuse (error, IRISD_WORK_MESSAGE_ERROR_FOREIGN, "it is no message of irisd");
   if (bytes[4] > IRISD_WORK_MESSAGE_VERSION)
     return refuse (error, IRISD_WORK_MESSAGE_ERROR_NEWER, "it was made by a later irisd");
-  if (bytes[4] != IRISD_WORK_MESSAGE_VERSION || size < IRISD_WORK_MESSAGE_OVERHEAD)
+  if (bytes[4] == 0 || size < IRISD_WORK_MESSAGE_OVERHEAD)
     return refuse (error, IRISD_WORK_MESSAGE_ERROR_DAMAGED, "it is cut off, or of no version");
   sign (secret, bytes, size - IRISD_WORK_MESSAGE_SIGNATURE_SIZE, signature);
   if (!signatures_equal (signature, bytes + size - IRISD_WORK_MESSAGE_SIGNATURE_SIZE))

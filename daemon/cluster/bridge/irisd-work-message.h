@@ -6,10 +6,11 @@
  * Each is one run of bytes, the payload of a message of NATS:
  *
  *     0   4  "IRSC"
- *     4   1  version, 1
+ *     4   1  version: 1, or 2 if the body is in the store of large bodies
  *     5   1  kind: 1 an item, 2 an end, 3 a request about items of a node, 4 the answer to one
  *     6   1  type of the IRS1 message: SUBMIT, or RESULT or ERROR, or that of the request or answer
- *     7   1  flags: 1 the end stands for a cancel, 2 the request reaches the items of all owners
+ *     7   1  flags: 1 the end stands for a cancel, 2 the request reaches the items of all owners,
+ *            4 the body is a reference (IrisdObjectReference) to the body of the item or end
  *     8  16  the item's id in the cluster; of a request and its answer, an id of the request alone
  *    24   8  the owner's number; of a request, whose items it reaches
  *    32   8  when the message was made, Unix time in milliseconds
@@ -30,11 +31,14 @@
  */
 #pragma once
 
+#include "daemon/cluster/engine/irisd-object.h"
+
 #include <iris/wire/iris-wire.h>
 
 G_BEGIN_DECLS
 
-#define IRISD_WORK_MESSAGE_VERSION        1
+/* The latest. A message has the first in which it can be said. */
+#define IRISD_WORK_MESSAGE_VERSION        2
 #define IRISD_WORK_MESSAGE_SIGNATURE_SIZE 32
 
 /* What the bytes hold beside names, header and body. */
@@ -78,6 +82,7 @@ typedef struct
   guint8 type;
   gboolean cancelled;
   gboolean all_owners; /* of a request */
+  gboolean stored;     /* of an item or end: @reference leads to the body, and @body is nothing */
   guint8 item[IRIS_WIRE_ID_SIZE];
   guint64 owner;
   gint64 made_ms;
@@ -88,6 +93,7 @@ typedef struct
   IrisWireString key_name;
   IrisWireFrame header;
   IrisWireFrame body;
+  IrisdObjectReference reference;
 } IrisdWorkMessage;
 
 guint8 *irisd_work_message_encode (const IrisdWorkMessage *self,

@@ -287,6 +287,23 @@ irisd_engine_get_sequence (IrisdEngine *self,
 }
 
 void
+irisd_engine_get_next_of (IrisdEngine *self,
+                          const char *stream,
+                          const char *subject,
+                          guint64 sequence,
+                          guint n,
+                          IrisdEngineMessageFunc callback,
+                          gpointer user_data)
+{
+  g_autofree char *get = g_strconcat ("$JS.API.DIRECT.GET.", stream, NULL);
+  g_autofree char *json = g_strdup_printf (
+      "{\"seq\":%" G_GUINT64_FORMAT ",\"batch\":%u,\"next_by_subj\":\"%s\"}", sequence, n, subject);
+
+  ask (self, begin (self, get, answer_get_each, G_CALLBACK (callback), user_data), NULL, 0, json,
+       strlen (json), 0);
+}
+
+void
 irisd_engine_get_last_of_each (IrisdEngine *self,
                                const char *stream,
                                const char *filter,

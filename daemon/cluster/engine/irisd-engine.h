@@ -344,6 +344,17 @@ void irisd_engine_get_last_of_each (IrisdEngine *self,
                                     IrisdEngineMessageFunc callback,
                                     gpointer user_data);
 
+/* Up to @n messages of @subject, in their order, from the number @sequence on, one callback for
+ * each; at the end one without message, with the error, or without one if that were all. A follower
+ * may not have the newest yet. */
+void irisd_engine_get_next_of (IrisdEngine *self,
+                               const char *stream,
+                               const char *subject,
+                               guint64 sequence,
+                               guint n,
+                               IrisdEngineMessageFunc callback,
+                               gpointer user_data);
+
 /* ---- Core NATS: at most once ---- */
 
 typedef struct _IrisdEngineSubscription IrisdEngineSubscription;

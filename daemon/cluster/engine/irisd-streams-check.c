@@ -403,9 +403,10 @@ begin (IrisdEngine *engine,
        gpointer user_data)
 {
   /* The stream of the items has the one of the schedules as its source. */
-  static const IrisdStreamKind streams[] = { IRISD_STREAM_LATER,   IRISD_STREAM_WORK,
-                                             IRISD_STREAM_ENDS,    IRISD_STREAM_DEAD,
-                                             IRISD_STREAM_DEADADV, IRISD_STREAM_NODES };
+  static const IrisdStreamKind streams[] = {
+    IRISD_STREAM_LATER,   IRISD_STREAM_WORK,  IRISD_STREAM_ENDS,   IRISD_STREAM_DEAD,
+    IRISD_STREAM_DEADADV, IRISD_STREAM_NODES, IRISD_STREAM_BODIES,
+  };
   Check *self = check_new (engine, options, callback, user_data);
 
   self->make = make;

@@ -13,6 +13,7 @@
 
 #define DEFAULT_MAX_ITEMS   1000000
 #define DEFAULT_MAX_BYTES   (G_GINT64_CONSTANT (1) << 30)
+#define DEFAULT_MAX_BODIES  (G_GINT64_CONSTANT (1) << 30)
 #define DEFAULT_KEEP_MS     (24 * 3600 * G_GINT64_CONSTANT (1000))
 #define DEFAULT_LEASE_MS    60000
 #define DEFAULT_MAX_TRIES   5
@@ -38,28 +39,37 @@ choose (guint64 chosen, gint64 otherwise)
 }
 
 static char *
-get_bucket (const IrisdStreamsOptions *options)
+get_bucket (const IrisdStreamsOptions *options, const char *what)
 {
   g_autofree char *lower = g_ascii_strdown (get_base (options), -1);
 
-  return g_strconcat (lower, "_nodes", NULL);
+  return g_strconcat (lower, what, NULL);
+}
+
+char *
+irisd_streams_get_bodies_bucket (const IrisdStreamsOptions *options)
+{
+  return get_bucket (options, "_bodies");
 }
 
 char *
 irisd_streams_get_name (const IrisdStreamsOptions *options, IrisdStreamKind kind)
 {
   static const char *const ends[] = { "", "_ENDS", "_LATER", "_DEAD", "_DEADADV" };
-  g_autofree char *bucket = get_bucket (options);
+  g_autofree char *nodes = get_bucket (options, "_nodes");
+  g_autofree char *bodies = irisd_streams_get_bodies_bucket (options);
 
   if (kind == IRISD_STREAM_NODES)
-    return g_strconcat ("KV_", bucket, NULL);
+    return g_strconcat ("KV_", nodes, NULL);
+  if (kind == IRISD_STREAM_BODIES)
+    return g_strconcat ("OBJ_", bodies, NULL);
   return g_strconcat (get_base (options), ends[kind], NULL);
 }
 
 char *
 irisd_streams_get_nodes_subject (const IrisdStreamsOptions *options, const char *key)
 {
-  g_autofree char *bucket = get_bucket (options);
+  g_autofree char *bucket = get_bucket (options, "_nodes");
 
   return g_strconcat ("$KV.", bucket, ".", key, NULL);
 }
@@ -167,6 +177,25 @@ set_nodes (JsonObject *config, const IrisdStreamsOptions *options)
   json_object_set_boolean_member (config, "deny_delete", TRUE);
 }
 
+/* As the object store of NATS has it. */
+static void
+set_bodies (JsonObject *config, const IrisdStreamsOptions *options)
+{
+  g_autofree char *bucket = irisd_streams_get_bodies_bucket (options);
+  g_autofree char *chunks = g_strconcat ("$O.", bucket, ".C.>", NULL);
+  g_autofree char *metas = g_strconcat ("$O.", bucket, ".M.>", NULL);
+
+  set_subjects (config, chunks, metas);
+  json_object_set_string_member (config, "retention", "limits");
+  json_object_set_string_member (config, "discard", "new");
+  json_object_set_int_member (config, "max_bytes",
+                              choose (options->max_bodies, DEFAULT_MAX_BODIES));
+  json_object_set_int_member (config, "max_age",
+                              choose (options->keep_ms, DEFAULT_KEEP_MS) * NS_PER_MS);
+  json_object_set_boolean_member (config, "allow_direct", TRUE);
+  json_object_set_boolean_member (config, "allow_rollup_hdrs", TRUE);
+}
+
 JsonObject *
 irisd_streams_get_config (const IrisdStreamsOptions *options, IrisdStreamKind kind)
 {
@@ -195,6 +224,10 @@ irisd_streams_get_config (const IrisdStreamsOptions *options, IrisdStreamKind ki
       break;
     case IRISD_STREAM_NODES:
       set_nodes (config, options);
+      break;
+    case IRISD_STREAM_BODIES:
+      set_bodies (config, options);
+      window = MIN (window, irisd_json_get_int (config, "max_age"));
       break;
     default:
       g_assert_not_reached ();

@@ -20,6 +20,7 @@ typedef struct
   guint replicas;     /* 1, 3 or 5 (3) */
   guint64 max_items;  /* that wait or run in the cluster (1,000,000) */
   guint64 max_bytes;  /* of those (1 GiB) */
+  guint64 max_bodies; /* bytes of bodies that are larger than a message (1 GiB) */
   guint64 keep_ms;    /* how long ends are kept (1 day) */
   guint64 lease_ms;   /* ack_wait (60,000) */
   guint max_tries;    /* deliveries of an item (5) */
@@ -34,9 +35,10 @@ typedef enum
   IRISD_STREAM_DEAD,    /* IRIS_DEAD: dead letters */
   IRISD_STREAM_DEADADV, /* IRIS_DEADADV: the server's advisories of these */
   IRISD_STREAM_NODES,   /* KV_iris_nodes: the map */
+  IRISD_STREAM_BODIES,  /* OBJ_iris_bodies: bodies that are larger than a message */
 } IrisdStreamKind;
 
-#define IRISD_N_STREAMS 6
+#define IRISD_N_STREAMS 7
 
 /* A bucket's keys live this long after their last refresh. */
 #define IRISD_STREAMS_NODE_TTL_S 15
@@ -59,6 +61,8 @@ JsonObject *irisd_streams_get_consumer_config (const IrisdStreamsOptions *option
                                                const char *node);
 /* The subject of a key of the bucket, "$KV.iris_nodes.KEY"; "*" for all. */
 char *irisd_streams_get_nodes_subject (const IrisdStreamsOptions *options, const char *key);
+/* The bucket of the stream of bodies, "iris_bodies". */
+char *irisd_streams_get_bodies_bucket (const IrisdStreamsOptions *options);
 /* What of @wanted is otherwise in @found, a sentence for each field: "max_age is 1, not 2". Fields
  * that only @found has are the server's. */
 GPtrArray *irisd_streams_compare (JsonObject *wanted, JsonObject *found);

@@ -225,6 +225,7 @@ static const char *const good_cluster_keys[][2] = {
   { "max-away", "10" },
   { "stream-items", "1000" },
   { "stream-bytes", "1048576" },
+  { "bodies-bytes", "1048576" },
 };
 
 static const char *const bad_cluster_keys[][2] = {
@@ -362,6 +363,7 @@ START_TEST (the_manual_page_gives_every_key_of_a_cluster)
                                       "replicas",
                                       "stream-items",
                                       "stream-bytes",
+                                      "bodies-bytes",
                                       "labels",
                                       "durable-without-sync",
                                       "steal-threshold",

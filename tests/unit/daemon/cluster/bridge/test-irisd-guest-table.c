@@ -31,6 +31,9 @@ typedef struct
   guint8 request[IRIS_WIRE_ID_SIZE];
   guint n_requests;
   guint n_stops;
+  gboolean large;    /* its body is in the store of bodies */
+  gboolean fetching; /* asked for it, without an answer */
+  gboolean fetched;
 
   gboolean ended; /* an end is stored */
   gboolean ours;
@@ -46,12 +49,22 @@ on_look (IrisdGuestItem *item, gpointer data)
   ((World *) data)->n_looks++;
 }
 
+static void
+on_fetch (IrisdGuestItem *item, gpointer data)
+{
+  World *world = data;
+
+  REQUIRE (world->large && !world->fetched);
+  world->fetching = TRUE;
+}
+
 static gboolean
 on_submit (IrisdGuestItem *item, gpointer data)
 {
   World *world = data;
 
   REQUIRE (!world->running);
+  REQUIRE (!world->large || world->fetched);
   if (!world->connected)
     return FALSE;
   world->n_requests++;
@@ -119,12 +132,15 @@ on_renew (IrisdGuestItem *item, gpointer data)
 static void
 on_forget (IrisdGuestItem *item, gpointer data)
 {
-  ((World *) data)->n_forgotten++;
+  World *world = data;
+
+  world->n_forgotten++;
+  world->fetching = world->fetched = FALSE; /* the transfer is cancelled, the body freed */
 }
 
 static const IrisdGuestFuncs funcs = {
-  on_look,        on_submit,    on_stop,  on_publish, on_tell,
-  on_acknowledge, on_give_back, on_renew, on_forget,
+  on_look, on_fetch,       on_submit,    on_stop,  on_publish,
+  on_tell, on_acknowledge, on_give_back, on_renew, on_forget,
 };
 
 static const IrisdGuestRules rules = {
@@ -153,6 +169,7 @@ deliver (World *world)
   if (!known)
     {
       world->n_made++;
+      item->wants_body = world->large;
       irisd_guest_table_start (world->table, item, world->now);
     }
 }
@@ -205,6 +222,9 @@ enum
   LOOKED_UNSURE,
   END_ELSEWHERE,
   CANCEL,
+  FETCHED,
+  FETCHED_LATER,
+  FETCHED_DAMAGED,
   DISCONNECT,
   TIME,
   N_EVENTS,
@@ -237,6 +257,10 @@ can_happen (World *world, guint event)
       return !world->ended;
     case CANCEL:
       return irisd_guest_table_get_size (world->table) > 0;
+    case FETCHED:
+    case FETCHED_LATER:
+    case FETCHED_DAMAGED:
+      return world->fetching;
     case DISCONNECT:
       return world->connected;
     default:
@@ -292,6 +316,18 @@ happen (World *world, guint event)
       irisd_guest_table_cancel (world->table, irisd_guest_table_find (world->table, world->id),
                                 world->now);
       break;
+    case FETCHED:
+    case FETCHED_LATER:
+      world->fetching = FALSE;
+      world->fetched = event == FETCHED;
+      irisd_guest_table_fetched (world->table, irisd_guest_table_find (world->table, world->id),
+                                 event == FETCHED, world->now);
+      break;
+    case FETCHED_DAMAGED:
+      world->fetching = FALSE;
+      irisd_guest_table_end (world->table, irisd_guest_table_find (world->table, world->id),
+                             world->now);
+      break;
     case DISCONNECT:
       world->connected = world->running = FALSE;
       irisd_guest_table_give_all_back (world->table);
@@ -321,6 +357,8 @@ settle (World *world)
         happen (world, world->ended ? OTHER_END : STORED);
       else if (world->n_looks > 0)
         happen (world, LOOKED);
+      else if (world->fetching)
+        happen (world, FETCHED);
       else if (world->running)
         happen (world, END);
       else if (!world->outstanding)
@@ -334,7 +372,8 @@ settle (World *world)
   REQUIRE (world->n_acknowledged == 1);
 }
 
-TEST (an_item_is_acknowledged_once_and_after_its_end_whatever_comes)
+static guint
+go_through_every_order (gboolean large, guint depth)
 {
   EveryOrder order = { .depth = 0 };
   guint n_runs = 0;
@@ -344,8 +383,9 @@ TEST (an_item_is_acknowledged_once_and_after_its_end_whatever_comes)
       World world;
 
       world_init (&world);
+      world.large = large;
       deliver (&world);
-      for (guint i = 0; i < DEPTH; i++)
+      for (guint i = 0; i < depth; i++)
         {
           guint possible[N_EVENTS];
           guint n = 0;
@@ -362,7 +402,36 @@ TEST (an_item_is_acknowledged_once_and_after_its_end_whatever_comes)
       n_runs++;
     }
   while (every_order_next (&order));
-  REQUIRE (n_runs > CORE_TEST_LOAD (10000));
+  return n_runs;
+}
+
+TEST (an_item_is_acknowledged_once_and_after_its_end_whatever_comes)
+{
+  REQUIRE (go_through_every_order (FALSE, DEPTH) > CORE_TEST_LOAD (10000));
+}
+
+TEST (so_is_one_whose_body_is_fetched_first)
+{
+  REQUIRE (go_through_every_order (TRUE, DEPTH - 1) > CORE_TEST_LOAD (1000));
+}
+
+TEST (a_body_that_cannot_be_read_now_is_fetched_again)
+{
+  World world;
+
+  world_init (&world);
+  world.large = TRUE;
+  deliver (&world);
+  for (guint i = 0; i < 10; i++)
+    {
+      REQUIRE (world.fetching && world.n_requests == 0);
+      happen (&world, FETCHED_LATER);
+      while (!world.fetching)
+        pass_time (&world);
+    }
+  happen (&world, FETCHED);
+  REQUIRE (world.running);
+  irisd_guest_table_free (world.table);
 }
 
 /* Its acknowledgement was lost: it does not run again. */

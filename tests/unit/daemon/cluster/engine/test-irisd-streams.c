@@ -77,6 +77,22 @@ TEST (options_are_in_the_configurations)
   ck_assert_str_eq (key, "$KV.cell_nodes.n1");
 }
 
+/* As tools of NATS make a bucket, with the limits of this cluster. */
+TEST (bodies_are_an_object_store)
+{
+  const IrisdStreamsOptions options = { .keep_ms = 1000, .max_bodies = 7 << 20 };
+  g_autoptr (JsonObject) bodies = irisd_streams_get_config (&options, IRISD_STREAM_BODIES);
+  JsonArray *subjects = json_object_get_array_member (bodies, "subjects");
+
+  ck_assert_str_eq (irisd_json_get_string (bodies, "name"), "OBJ_iris_bodies");
+  ck_assert_str_eq (json_array_get_string_element (subjects, 0), "$O.iris_bodies.C.>");
+  ck_assert_str_eq (json_array_get_string_element (subjects, 1), "$O.iris_bodies.M.>");
+  ck_assert_str_eq (irisd_json_get_string (bodies, "discard"), "new");
+  ck_assert_int_eq (irisd_json_get_int (bodies, "max_bytes"), 7 << 20);
+  ck_assert_int_eq (irisd_json_get_int (bodies, "max_age"), 1000000000);
+  ck_assert_int_eq (irisd_json_get_int (bodies, "duplicate_window"), 1000000000);
+}
+
 TEST (sync_is_read_from_the_monitoring_port)
 {
   g_auto (IrisdServerFacts) facts = { 0 };
