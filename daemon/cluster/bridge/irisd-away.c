@@ -17,6 +17,7 @@
 #include "irisd-away.h"
 
 #include "daemon/base/irisd-log.h"
+#include "daemon/cluster/bridge/irisd-away-output.h"
 
 #include <string.h>
 
@@ -47,6 +48,7 @@ struct _IrisdAway
   gpointer user_data;
   IrisdBridgeLink *link;
   IrisdAwayTable *table;
+  IrisdAwayOutputs *outputs;
   IrisdEngineSubscription *ends;
   GSource *timer;
   guint capacity;
@@ -63,6 +65,7 @@ typedef struct
 {
   IrisdAway *away;
   IrisdAwayItem *item;
+  IrisdAwayOutput *output;
   char *subject;
   char id[IRISD_ITEM_TEXT_SIZE];
   guint8 *message; /* NULL once the stream has it */
@@ -450,6 +453,7 @@ on_forget (IrisdAwayItem *item, gpointer user_data)
 
   if (data == NULL)
     return;
+  irisd_away_output_free (data->output);
   g_free (data->subject);
   g_free (data->message);
   g_free (data->reason);
@@ -539,6 +543,7 @@ item_new (IrisdAway *self, IrisdAwayItem *item)
 
   data->away = self;
   data->item = item;
+  data->output = irisd_away_output_new (self->outputs, item);
   irisd_item_to_text (item->item, data->id);
   return data;
 }
@@ -565,9 +570,11 @@ take_lease (IrisdAway *self, const IrisWireMessage *lease)
                   "the item is being cancelled");
       return;
     }
+  if (!known)
+    item->data = item_new (self, item);
+  irisd_away_output_lease (((Item *) item->data)->output, lease);
   if (known)
     return;
-  item->data = item_new (self, item);
   if (make_message (self, item->data, lease))
     irisd_away_table_start (self->table, item, now);
   else
@@ -576,6 +583,27 @@ take_lease (IrisdAway *self, const IrisWireMessage *lease)
       irisd_away_table_end (self->table, item, now);
     }
   hurry (self);
+}
+
+static IrisdAwayOutput *
+find_output (const guint8 *id, gpointer user_data)
+{
+  IrisdAway *self = user_data;
+  IrisdAwayItem *item = irisd_away_table_find (self->table, id);
+  gboolean wanted = item != NULL && item->state != IRISD_AWAY_CLAIMING
+                    && item->state != IRISD_AWAY_GONE;
+
+  return wanted ? ((Item *) item->data)->output : NULL;
+}
+
+/* The client of an item grants more of its output or parts. */
+static void
+take_grant (IrisdAway *self, const IrisWireMessage *part)
+{
+  IrisdAwayItem *item = irisd_away_table_find_lease (self->table, part->request_id);
+
+  if (item != NULL && item->data != NULL)
+    irisd_away_output_grant (((Item *) item->data)->output, part->parts);
 }
 
 /* irisd has taken a lease back. The answer frees the capacity that it took. */
@@ -679,6 +707,9 @@ on_message (const IrisWireMessage *message, gpointer user_data)
     case IRIS_WIRE_STOP:
       take_stop (self, message);
       break;
+    case IRIS_WIRE_PART:
+      take_grant (self, message);
+      break;
     case IRIS_WIRE_LIST_REPLY:
       take_list (self, message);
       break;
@@ -768,6 +799,7 @@ irisd_away_new (const IrisdBridgeShared *shared,
   self->link = irisd_bridge_link_new (shared->zmq, shared->context, shared->endpoint,
                                       "irisd bridge, items of this node", IRIS_WIRE_FEATURE_BRIDGE,
                                       &link_funcs, self);
+  self->outputs = irisd_away_outputs_new (shared, self->link, find_output, self);
   return self;
 }
 
@@ -779,6 +811,7 @@ irisd_away_stop (IrisdAway *self)
     return;
   self->stopped = TRUE;
   irisd_engine_unsubscribe (self->ends);
+  irisd_away_outputs_stop (self->outputs);
   irisd_bridge_link_say_bye (self->link);
   g_source_destroy (self->timer);
 }
@@ -790,6 +823,7 @@ irisd_away_free (IrisdAway *self)
   g_source_unref (self->timer);
   irisd_bridge_link_free (self->link);
   irisd_away_table_free (self->table);
+  irisd_away_outputs_free (self->outputs);
   iris_wire_encoder_clear (&self->encoder);
   g_free (self);
 }

@@ -18,6 +18,7 @@
 #include "irisd-guest.h"
 
 #include "daemon/base/irisd-log.h"
+#include "daemon/cluster/bridge/irisd-guest-output.h"
 
 #include <string.h>
 
@@ -39,11 +40,10 @@
 #define K(key) IRIS_WIRE_BIT (IRIS_WIRE_KEY_##key)
 
 /* The keys of a SUBMIT that its home deals with, or that are about other items of it. */
-#define HOME_KEYS                                                                              \
-  (K (CLASS) | K (KEY) | K (KEEP_MS) | K (DETACH) | K (BURY) | K (SESSION) | K (DELAY_MS)      \
-   | K (AT_MS) | K (AFTER) | K (AFTER_HOW) | K (RETRIES) | K (BACKOFF_MS) | K (DEADLINE_MS)    \
-   | K (QUEUE) | K (KEEP_OUTPUT) | K (OUTPUT_POLICY) | K (HOOK) | K (NEAR_ITEM) | K (PROGRESS) \
-   | K (PARTS) | K (STREAM) | K (WAIT_FOR_SERVICE) | K (ANY_NODE) | K (NODE))
+#define HOME_KEYS                                                                           \
+  (K (CLASS) | K (KEY) | K (KEEP_MS) | K (DETACH) | K (BURY) | K (SESSION) | K (DELAY_MS)   \
+   | K (AT_MS) | K (AFTER) | K (AFTER_HOW) | K (RETRIES) | K (BACKOFF_MS) | K (DEADLINE_MS) \
+   | K (QUEUE) | K (HOOK) | K (NEAR_ITEM) | K (WAIT_FOR_SERVICE) | K (ANY_NODE) | K (NODE))
 
 #define PLACE_KEYS (K (HINT) | K (HINT_NAME) | K (STRICT))
 
@@ -59,6 +59,7 @@ struct _IrisdGuest
   guint most_tries;
   IrisdBridgeLink *link;
   IrisdGuestTable *table;
+  IrisdGuestOutputs *outputs;
   IrisdEngineSubscription *cancels;
   GSource *timer;
   GPtrArray *lanes;
@@ -76,6 +77,14 @@ struct _IrisdGuestLane
   guint window;
 };
 
+/* What follows when the home has all that the run has written. */
+typedef enum
+{
+  AFTER_NOTHING, /* it still runs */
+  AFTER_END,
+  AFTER_RETRY,
+} After;
+
 /* The owner's data of an IrisdGuestItem. */
 typedef struct
 {
@@ -87,7 +96,10 @@ typedef struct
   IrisWireMessage submit;
   guint8 *end; /* NULL until it has ended */
   gsize end_size;
-  gboolean lost; /* another end was there */
+  gboolean lost;            /* another end was there */
+  IrisdGuestOutput *output; /* NULL while irisd does not have it */
+  After after;
+  guint64 after_ms; /* of a retry */
 } Guest;
 
 /* Something asked of a stream. The item may be gone when the answer comes. */
@@ -183,6 +195,30 @@ make_error (IrisdGuest *self, Guest *guest, IrisWireError code, const char *text
     g_warning ("the end of an item cannot be encoded");
 }
 
+/* The run is over, and its home has what it has written. */
+static void
+go_on (IrisdGuest *self, Guest *guest)
+{
+  After after = guest->after;
+
+  guest->after = AFTER_NOTHING;
+  g_clear_pointer (&guest->output, irisd_guest_output_free);
+  if (after == AFTER_END)
+    irisd_guest_table_end (self->table, guest->item, g_get_monotonic_time ());
+  else
+    irisd_guest_table_retry (self->table, guest->item, guest->after_ms);
+}
+
+/* irisd has ended the run. What it has written comes first. */
+static void
+leave_irisd (IrisdGuest *self, Guest *guest, After after, guint64 after_ms)
+{
+  guest->after = after;
+  guest->after_ms = after_ms;
+  if (guest->output == NULL || irisd_guest_output_finish (guest->output))
+    go_on (self, guest);
+}
+
 static void
 end_with_error (IrisdGuest *self, Guest *guest, IrisWireError code, const char *text)
 {
@@ -215,7 +251,7 @@ end_guest (IrisdGuest *self, Guest *guest, const IrisWireMessage *completion)
           completion->body.size, irisd_engine_get_max_payload (self->shared->engine));
       make_error (self, guest, IRIS_WIRE_ERROR_TOO_LARGE, why);
     }
-  irisd_guest_table_end (self->table, guest->item, g_get_monotonic_time ());
+  leave_irisd (self, guest, AFTER_END, 0);
 }
 
 static guint64
@@ -273,7 +309,7 @@ take_failure (IrisdGuest *self, Guest *guest, const IrisWireMessage *error)
   else if (error->code == IRIS_WIRE_ERROR_UNKNOWN_SERVICE)
     irisd_guest_table_retry (self->table, guest->item, ELSEWHERE_MS);
   else
-    irisd_guest_table_retry (self->table, guest->item, get_backoff_ms (guest));
+    leave_irisd (self, guest, AFTER_RETRY, get_backoff_ms (guest));
 }
 
 /* --- what the table wants --------------------------------------------------------------------- */
@@ -337,9 +373,11 @@ static gboolean
 on_submit (IrisdGuestItem *item, gpointer user_data)
 {
   IrisdGuest *self = user_data;
-  const Guest *guest = item->data;
+  Guest *guest = item->data;
   const IrisdWorkMessage *from = &guest->message;
   IrisWireMessage submit = guest->submit;
+  guint64 credit;
+  IrisdGuestOutputKind kind = irisd_guest_output_choose (&submit, &credit);
 
   /* A place of another node means nothing here, and its order neither. */
   if (!iris_wire_message_has (&submit, IRIS_WIRE_KEY_NODE) || !is_own (self, &submit.node))
@@ -356,7 +394,12 @@ on_submit (IrisdGuestItem *item, gpointer user_data)
   iris_wire_message_set_cluster_item (&submit, item->item);
   irisd_bridge_link_new_id (self->link, submit.request_id);
   memcpy (item->request, submit.request_id, sizeof item->request);
-  return irisd_bridge_link_send (self->link, &submit);
+  g_clear_pointer (&guest->output, irisd_guest_output_free);
+  if (!irisd_bridge_link_send (self->link, &submit))
+    return FALSE;
+  guest->output = irisd_guest_output_new (self->outputs, from, item->n_tries, kind, credit,
+                                          item->request, guest);
+  return TRUE;
 }
 
 static void
@@ -466,6 +509,7 @@ on_forget (IrisdGuestItem *item, gpointer user_data)
     return;
   if (guest->lane != NULL && guest->lane->pull != NULL)
     irisd_pull_release (guest->lane->pull, 1);
+  irisd_guest_output_free (guest->output);
   irisd_engine_kept_free (guest->kept);
   g_free (guest->end);
   g_free (guest);
@@ -475,6 +519,50 @@ static const IrisdGuestFuncs table_funcs = {
   on_look,        on_submit,    on_stop,  on_publish, on_tell,
   on_acknowledge, on_give_back, on_renew, on_forget,
 };
+
+/* --- what runs write -------------------------------------------------------------------------- */
+
+static void
+on_finished (gpointer data, gpointer user_data)
+{
+  go_on (user_data, data);
+}
+
+/* Its output is not wanted. As when the connection of a client is lost, the run ends with it. */
+static void
+on_unwanted (gpointer data, IrisdGuestUnwanted why, gpointer user_data)
+{
+  IrisdGuest *self = user_data;
+  Guest *guest = data;
+
+  if (guest->after == AFTER_NOTHING)
+    on_stop (guest->item, self);
+  if (why == IRISD_GUEST_UNWANTED_LATER)
+    {
+      irisd_guest_table_drop (self->table, guest->item);
+      return;
+    }
+  if (guest->after != AFTER_END && why == IRISD_GUEST_UNWANTED_UNKNOWN)
+    make_error (self, guest, IRIS_WIRE_ERROR_CANCELLED,
+                "its client does not want its output any more, so it was cancelled");
+  else if (why == IRISD_GUEST_UNWANTED_SILENT)
+    make_error (self, guest, IRIS_WIRE_ERROR_WORKER_LOST,
+                "the node that it was submitted at was silent for so long that its output could "
+                "not be told; see that the nodes reach each other, and submit it again");
+  guest->after = AFTER_END;
+  go_on (self, guest);
+}
+
+static const IrisdGuestOutputFuncs output_funcs = { on_finished, on_unwanted };
+
+static void
+take_output (IrisdGuest *self, const IrisWireMessage *message)
+{
+  IrisdGuestItem *item = irisd_guest_table_find_request (self->table, message->request_id);
+
+  if (item != NULL && ((Guest *) item->data)->output != NULL)
+    irisd_guest_output_take (((Guest *) item->data)->output, message);
+}
 
 /* --- deliveries ------------------------------------------------------------------------------- */
 
@@ -672,7 +760,7 @@ take_completion (IrisdGuest *self, const IrisWireMessage *message)
 
   if (message->type == IRIS_WIRE_RESULT || message->ends)
     g_byte_array_append (self->acks, message->request_id, IRIS_WIRE_ID_SIZE);
-  if (item == NULL)
+  if (item == NULL || ((Guest *) item->data)->after != AFTER_NOTHING)
     return; /* it was given back, or the answer is to a CANCEL that came too late */
   if (message->type == IRIS_WIRE_RESULT)
     end_guest (self, item->data, message);
@@ -722,6 +810,11 @@ on_message (const IrisWireMessage *message, gpointer user_data)
       break;
     case IRIS_WIRE_BUSY:
       take_busy (self, message);
+      break;
+    case IRIS_WIRE_OUTPUT:
+    case IRIS_WIRE_PART:
+    case IRIS_WIRE_PROGRESS:
+      take_output (self, message);
       break;
     default:
       break;
@@ -865,6 +958,7 @@ irisd_guest_new (const IrisdBridgeShared *shared,
   self->link = irisd_bridge_link_new (
       shared->zmq, shared->context, shared->endpoint, "irisd bridge, items of other nodes",
       IRIS_WIRE_FEATURE_BRIDGE | IRIS_WIRE_FEATURE_COMPLETIONS, &link_funcs, self);
+  self->outputs = irisd_guest_outputs_new (shared, self->link, &output_funcs, self);
   return self;
 }
 
@@ -879,6 +973,7 @@ irisd_guest_stop (IrisdGuest *self)
     irisd_guest_lane_close (g_ptr_array_index (self->lanes, 0));
   irisd_guest_table_give_all_back (self->table);
   irisd_engine_unsubscribe (self->cancels);
+  irisd_guest_outputs_stop (self->outputs);
   irisd_bridge_link_say_bye (self->link);
   g_source_destroy (self->timer);
 }
@@ -888,6 +983,7 @@ void
 irisd_guest_free (IrisdGuest *self)
 {
   irisd_guest_table_free (self->table);
+  irisd_guest_outputs_free (self->outputs);
   g_source_unref (self->timer);
   irisd_bridge_link_free (self->link);
   iris_wire_encoder_clear (&self->encoder);
