@@ -31,6 +31,7 @@
  * @body: of the answer
  * @error: (nullable): why there is no answer
  * @over: it is on its way back
+ * @answered: (nullable): gets the answer; %NULL: the client does
  *
  * A request on its way to another node and back.
  */
@@ -50,6 +51,7 @@ typedef struct
   GBytes *body;
   GError *error;
   gboolean over;
+  IrisdAskAnswerFunc answered;
 } IrisdAsk;
 
 static void
@@ -142,6 +144,8 @@ is_answer (guint type)
     case IRIS_WIRE_RESULT:
     case IRIS_WIRE_ERROR_REPLY:
     case IRIS_WIRE_BUSY:
+    case IRIS_WIRE_OUTPUT:
+    case IRIS_WIRE_FOLLOWED:
       return TRUE;
     default:
       return FALSE;
@@ -242,7 +246,14 @@ pass_back (IrisdGateway *self, const IrisdCaller *caller, const IrisdAsk *ask)
     { (const guint8 *) "IRS1", 4 }, { &ask->type, 1 },   { ask->request_id, IRIS_WIRE_ID_SIZE },
     { header, header_size },        { body, body_size },
   };
-  if (!iris_wire_decode (frames, IRIS_WIRE_N_FRAMES, &self->core->wire_limits, &message, &error))
+  const gboolean good = iris_wire_decode (frames, IRIS_WIRE_N_FRAMES, &self->core->wire_limits,
+                                          &message, &error);
+  if (ask->answered != NULL)
+    {
+      ask->answered (self, caller, ask->request_id, good ? &message : NULL, error);
+      return;
+    }
+  if (!good)
     {
       irisd_send_refusal (self, caller, ask->request_id, error);
       return;
@@ -263,9 +274,13 @@ run (IrisdGateway *gateway, IrisdBroadcast *broadcast)
     }
   const IrisdCaller caller = { .route = self->peer->route, .peer = self->peer };
   self->peer->n_questions--;
-  if (!irisd_peer_is_gone (self->peer) && self->error != NULL)
+  if (irisd_peer_is_gone (self->peer))
+    ;
+  else if (self->error != NULL && self->answered != NULL)
+    self->answered (gateway, &caller, self->request_id, NULL, self->error);
+  else if (self->error != NULL)
     irisd_send_refusal (gateway, &caller, self->request_id, self->error);
-  else if (!irisd_peer_is_gone (self->peer))
+  else
     pass_back (gateway, &caller, self);
   ask_free (broadcast);
 }
@@ -318,15 +333,25 @@ irisd_ask_requests_concern (const IrisWireMessage *request)
     }
 }
 
-/* Sends @request, which the caller may make, to the bridge. Its node is another one. */
+/* As irisd_ask_requests_ask(), unless the caller has asked too much already. */
+void
+irisd_ask_requests_begin (IrisdGateway *self,
+                          const IrisdCaller *caller,
+                          const IrisWireMessage *request)
+{
+  if (irisd_submit_may_ask (self, caller, request, FALSE))
+    irisd_ask_requests_ask (self, caller, request, NULL);
+}
+
+/* Sends @request, which the caller may make, to the bridge. Its node is another one. @answered
+ * (nullable) gets the answer, unless the caller has gone. */
 void
 irisd_ask_requests_ask (IrisdGateway *self,
                         const IrisdCaller *caller,
-                        const IrisWireMessage *request)
+                        const IrisWireMessage *request,
+                        IrisdAskAnswerFunc answered)
 {
   IrisdCore *core = self->core;
-  if (!irisd_submit_may_ask (self, caller, request, FALSE))
-    return;
   const IrisdKey *key = irisd_keys_find_owner (irisd_core_get_settings (core)->keys,
                                                caller->peer->owner);
   IrisdAsk *ask = g_new0 (IrisdAsk, 1);
@@ -336,6 +361,7 @@ irisd_ask_requests_ask (IrisdGateway *self,
   memcpy (ask->request_id, request->request_id, IRIS_WIRE_ID_SIZE);
   ask->view = irisd_peer_get_view (caller->peer, (IrisWireType) request->type);
   ask->type = request->type;
+  ask->answered = answered;
   ask->node = iris_wire_string_dup (&request->node);
   ask->key_name = key != NULL && ask->view != IRISD_VIEW_ALL ? g_strdup (key->name) : NULL;
   ask->header = encode (self, request);

@@ -202,9 +202,46 @@ def a_follower_sees_a_run_that_begins_anew():
         demand(b'begins anew' in program.err, program.err)
 
 
+def an_item_of_another_node_is_followed_and_waited_for():
+    with Folder() as folder:
+        world = World(folder, count=2)
+        first, other, gate = world.nodes[0], world.nodes[1], folder.path / 'gate'
+        number = submit(other, ['sh', '-c', f'echo first; echo wrong >&2; while ! test -e {gate}; do sleep 0.02; done; echo last; seq 1 20000'], keep_ms=600000)
+        waiting = Program(first, 'wait', '--node', 'n2', number)
+        followers = [Program(first, 'follow', '--node', 'n2', number) for _ in range(3)]
+        for program in followers:
+            program.wait_for(b'first\n')
+        expect(waiting.out, b'', 'it waits')
+        gate.touch()
+        wanted = b'first\nlast\n' + ''.join(f'{line}\n' for line in range(1, 20001)).encode()
+        for program in (*followers, Program(first, 'follow', '--node', 'n2', number)):
+            expect(program.end(), 0, f'exit status, {program.err}')
+            demand(program.out == wanted, f'{len(program.out)} bytes, expected {len(wanted)}: {program.out[-100:]}')
+            expect(program.err, b'wrong\n')
+        expect(waiting.end(), 0, 'exit status')
+        expect(waiting.out, f'{number} done\n'.encode())
+        failed = submit(other, ['/no/such/program'], keep_ms=600000)
+        expect(first.irisctl('wait', '--node', 'n2', number, failed, status=1).splitlines()[0], f'{number} done')
+        demand('there is no persistent item' in first.irisctl('follow', '--node', 'n2', 4711, status=None), 'an unknown item')
+
+
+def a_follower_of_a_node_that_dies_is_told_so():
+    with Folder() as folder:
+        world = World(folder, count=2)
+        first, other = world.nodes[0], world.nodes[1]
+        number = submit(other, ['sh', '-c', 'echo first; exec sleep 1000'])
+        programs = [Program(first, 'follow', '--node', 'n2', number), Program(first, 'wait', '--node', 'n2', number)]
+        programs[0].wait_for(b'first\n')
+        other.kill()
+        for program in programs:
+            demand(program.end() != 0, 'exit status')
+            demand(b'n2 cannot be asked' in program.err, program.err)
+
+
 CASES = (streamed_output_comes_while_the_command_runs, much_output_comes_whole_and_in_order, parts_and_progress_of_a_worker_process_come,
          a_client_that_goes_stops_its_command_there, output_goes_on_when_servers_die, output_begins_anew_when_its_host_dies,
-         followers_at_the_home_see_all_from_the_beginning, a_short_command_is_followed_by_its_result, a_follower_sees_a_run_that_begins_anew)
+         followers_at_the_home_see_all_from_the_beginning, a_short_command_is_followed_by_its_result, a_follower_sees_a_run_that_begins_anew,
+         an_item_of_another_node_is_followed_and_waited_for, a_follower_of_a_node_that_dies_is_told_so)
 
 if __name__ == '__main__':
     end_on_signals()

@@ -193,6 +193,7 @@ is_request (guint8 type)
     case IRIS_WIRE_RESUME:
     case IRIS_WIRE_EDIT:
     case IRIS_WIRE_AGAIN:
+    case IRIS_WIRE_FOLLOW:
       return TRUE;
     default:
       return FALSE;
@@ -213,6 +214,8 @@ is_answer (guint8 type)
     case IRIS_WIRE_RESULT:
     case IRIS_WIRE_ERROR_REPLY:
     case IRIS_WIRE_BUSY:
+    case IRIS_WIRE_OUTPUT:
+    case IRIS_WIRE_FOLLOWED:
       return TRUE;
     default:
       return FALSE;
