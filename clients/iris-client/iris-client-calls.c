@@ -103,6 +103,7 @@ is_about_items (const IrisClientCall *call)
     case IRIS_WIRE_RESUME:
     case IRIS_WIRE_EDIT:
     case IRIS_WIRE_AGAIN:
+    case IRIS_WIRE_FOLLOW:
       return TRUE;
     default:
       return FALSE;
@@ -132,7 +133,8 @@ begin_call (IrisClient *self,
  * @node: (nullable): the name of a node of irisd's cluster, or %NULL for irisd itself
  *
  * From now on calls that ask about items by their numbers, list, or change them are about the items
- * of that node: fetch, show, list, kick, bury, cancel, suspend, resume, edit and submit again.
+ * of that node: fetch, show, list, kick, bury, cancel, suspend, resume, edit, follow and submit
+ * again.
  * Others stay about irisd itself. To fetch an end from another node deletes nothing there.
  *
  * Those calls fail with %IRIS_CLIENT_ERROR_NODE_AWAY if that node does not answer.

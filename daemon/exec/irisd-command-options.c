@@ -152,7 +152,11 @@ irisd_command_options_new (const IrisWireMessage *item)
   self->keep_output = iris_wire_message_has (item, IRIS_WIRE_KEY_KEEP_OUTPUT) ? item->keep_output
                                                                               : G_MAXUINT64;
   self->keep_tail = item->output_policy == IRIS_WIRE_OUTPUT_POLICY_TAIL;
-  self->streamed = iris_wire_message_has (item, IRIS_WIRE_KEY_STREAM);
+  /* Of an item of another node, whose home keeps the output. */
+  self->copied = iris_wire_message_has (item, IRIS_WIRE_KEY_STREAM)
+                 && iris_wire_message_has (item, IRIS_WIRE_KEY_KEEP_OUTPUT)
+                 && iris_wire_message_has (item, IRIS_WIRE_KEY_FOR_OWNER);
+  self->streamed = iris_wire_message_has (item, IRIS_WIRE_KEY_STREAM) && !self->copied;
   self->credit = item->stream;
   self->nice = item->nice;
   self->clear_environment = item->clear_environment;

@@ -25,6 +25,7 @@ typedef struct
 typedef struct
 {
   gboolean streamed;          /* its output is sent as it comes */
+  gboolean copied;            /* it is sent as it comes, as far as the credit goes, and kept too */
   guint64 credit;             /* bytes of output that may be sent at once, to begin with */
   char *directory;            /* NULL, or where it runs, or irisd's */
   char **environment;         /* NULL, or NAME=VALUE sets a variable, NAME removes one */

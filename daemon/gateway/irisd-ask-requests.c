@@ -32,6 +32,7 @@
  * @error: (nullable): why there is no answer
  * @func: (nullable): what takes the answer in place of the connection
  * @over: it is on its way back
+ * @answered: (nullable): gets the answer; %NULL: the client does
  *
  * A request on its way to another node and back.
  */
@@ -53,6 +54,7 @@ typedef struct
   IrisdAskFunc func;
   gpointer user_data;
   gboolean over;
+  IrisdAskAnswerFunc answered;
 } IrisdAsk;
 
 static void
@@ -145,6 +147,8 @@ is_answer (guint type)
     case IRIS_WIRE_RESULT:
     case IRIS_WIRE_ERROR_REPLY:
     case IRIS_WIRE_BUSY:
+    case IRIS_WIRE_OUTPUT:
+    case IRIS_WIRE_FOLLOWED:
       return TRUE;
     default:
       return FALSE;
@@ -251,7 +255,13 @@ pass_back (IrisdGateway *self, const IrisdCaller *caller, const IrisdAsk *ask)
 {
   g_autoptr (GError) error = NULL;
   IrisWireMessage message;
-  if (!open_answer (self, ask, &message, &error))
+  const gboolean good = open_answer (self, ask, &message, &error);
+  if (ask->answered != NULL)
+    {
+      ask->answered (self, caller, ask->request_id, good ? &message : NULL, error);
+      return;
+    }
+  if (!good)
     {
       irisd_send_refusal (self, caller, ask->request_id, error);
       return;
@@ -286,9 +296,13 @@ run (IrisdGateway *gateway, IrisdBroadcast *broadcast)
     }
   const IrisdCaller caller = { .route = self->peer->route, .peer = self->peer };
   self->peer->n_questions--;
-  if (!irisd_peer_is_gone (self->peer) && self->error != NULL)
+  if (irisd_peer_is_gone (self->peer))
+    ;
+  else if (self->error != NULL && self->answered != NULL)
+    self->answered (gateway, &caller, self->request_id, NULL, self->error);
+  else if (self->error != NULL)
     irisd_send_refusal (gateway, &caller, self->request_id, self->error);
-  else if (!irisd_peer_is_gone (self->peer))
+  else
     pass_back (gateway, &caller, self);
   ask_free (broadcast);
 }
@@ -376,17 +390,28 @@ irisd_ask_requests_ask_for (IrisdGateway *self,
   irisd_mailbox_post (self->core->front, &ask->base.message);
 }
 
-/* Sends @request, which the caller may make, to the bridge. Its node is another one. */
+/* As irisd_ask_requests_ask(), unless the caller has asked too much already. */
+void
+irisd_ask_requests_begin (IrisdGateway *self,
+                          const IrisdCaller *caller,
+                          const IrisWireMessage *request)
+{
+  if (irisd_submit_may_ask (self, caller, request, FALSE))
+    irisd_ask_requests_ask (self, caller, request, NULL);
+}
+
+/* Sends @request, which the caller may make, to the bridge. Its node is another one. @answered
+ * (nullable) gets the answer, unless the caller has gone. */
 void
 irisd_ask_requests_ask (IrisdGateway *self,
                         const IrisdCaller *caller,
-                        const IrisWireMessage *request)
+                        const IrisWireMessage *request,
+                        IrisdAskAnswerFunc answered)
 {
-  if (!irisd_submit_may_ask (self, caller, request, FALSE))
-    return;
   IrisdAsk *ask = ask_new (self, caller->peer,
                            irisd_peer_get_view (caller->peer, (IrisWireType) request->type),
                            request);
+  ask->answered = answered;
   caller->peer->n_questions++;
   irisd_mailbox_post (self->core->front, &ask->base.message);
 }

@@ -9,9 +9,20 @@
 G_BEGIN_DECLS
 
 gboolean irisd_ask_requests_concern (const IrisWireMessage *request);
+/* @answer is NULL if there is an error. @caller is still there. */
+typedef void (*IrisdAskAnswerFunc) (IrisdGateway *self,
+                                    const IrisdCaller *caller,
+                                    const guint8 *request_id,
+                                    const IrisWireMessage *answer,
+                                    const GError *error);
+
+void irisd_ask_requests_begin (IrisdGateway *self,
+                               const IrisdCaller *caller,
+                               const IrisWireMessage *request);
 void irisd_ask_requests_ask (IrisdGateway *self,
                              const IrisdCaller *caller,
-                             const IrisWireMessage *request);
+                             const IrisWireMessage *request,
+                             IrisdAskAnswerFunc answered);
 /* Takes the answer of the other node, which borrows, or why there is none. */
 typedef void (*IrisdAskFunc) (IrisdGateway *self,
                               const IrisWireMessage *answer,

@@ -37,8 +37,10 @@ typedef struct
   guint64 item;
   IrisdOutputReader *reader; /* NULL until the journal knows the item */
   guint64 credit;
-  guint64 from;       /* where it begins */
-  guint64 offset;     /* the end of what was sent */
+  guint64 from;   /* where it begins */
+  guint64 offset; /* the end of what was sent */
+  guint attempt;  /* of which @from is */
+  gboolean has_attempt;
   gboolean truncated; /* some of it was not kept */
   gboolean waits;     /* for the message of its reader */
   gboolean stalled;   /* sends more in a later turn */
@@ -59,6 +61,8 @@ follower_new (const IrisdCaller *caller, const IrisWireMessage *request)
   self->from = self->offset = request->offset;
   self->credit = iris_wire_message_has (request, IRIS_WIRE_KEY_GRANT) ? request->grant
                                                                       : FIRST_CREDIT;
+  self->has_attempt = iris_wire_message_has (request, IRIS_WIRE_KEY_ATTEMPT);
+  self->attempt = request->attempt;
   self->of_peer.data = self->in_turn.data = self;
   g_queue_push_tail_link (&self->peer->followers, &self->of_peer);
   self->peer->n_questions++;
@@ -170,6 +174,9 @@ send_part (IrisdGateway *self, Follower *follower, const IrisdOutputPart *part)
   iris_wire_message_init (&message, IRIS_WIRE_OUTPUT, follower->request_id);
   iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_CHANNEL, part->channel);
   iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_OFFSET, part->offset);
+  if (peer->bridge)
+    iris_wire_message_set_uint (&message, IRIS_WIRE_KEY_ATTEMPT,
+                                irisd_output_reader_get_attempt (follower->reader) + 1);
   iris_wire_message_set_body (&message, part->data, part->size);
   irisd_send_message (self, &peer->route, peer, &message, NULL);
 }
@@ -229,8 +236,12 @@ irisd_follow_requests_take_answer (IrisdGateway *self, IrisdJournalRequest *answ
       return;
     }
   if (follower->reader == NULL)
-    follower->reader = irisd_output_reader_new (irisd_journal_get_outputs (self->core->journal),
-                                                follower->item, follower->from);
+    {
+      follower->reader = irisd_output_reader_new (irisd_journal_get_outputs (self->core->journal),
+                                                  follower->item, follower->from);
+      if (follower->has_attempt)
+        irisd_output_reader_expect (follower->reader, follower->attempt - 1);
+    }
   follower->ended = !answer->pending;
   follower->state = follower->ended && answer->error == NULL ? answer->state : 0;
   if (answer->pending)

@@ -24,6 +24,7 @@
 #include "daemon/gateway/irisd-change-requests.h"
 #include "daemon/gateway/irisd-cluster-requests.h"
 #include "daemon/gateway/irisd-edit-requests.h"
+#include "daemon/gateway/irisd-follow-elsewhere.h"
 #include "daemon/gateway/irisd-follow-requests.h"
 #include "daemon/gateway/irisd-item-requests.h"
 #include "daemon/gateway/irisd-place-requests.h"
@@ -102,7 +103,8 @@ answer_ping (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessag
 static void
 grant_more (IrisdGateway *self, const IrisdCaller *caller, const IrisWireMessage *more)
 {
-  if (!irisd_follow_requests_grant (self, caller, more))
+  if (!irisd_follow_requests_grant (self, caller, more)
+      && !irisd_follow_elsewhere_grant (self, caller, more))
     irisd_item_requests_grant (self, caller, more);
 }
 
@@ -357,8 +359,10 @@ handle_for_cluster (IrisdGateway *self, const IrisdCaller *caller, const IrisWir
   if (iris_wire_message_has (request, IRIS_WIRE_KEY_NODE)
       && !irisd_away_find_node (self, &request->node, &own, &error))
     irisd_send_refusal (self, caller, request->request_id, error);
+  else if (!own && request->type == IRIS_WIRE_FOLLOW)
+    irisd_follow_elsewhere_begin (self, caller, request);
   else if (!own)
-    irisd_ask_requests_ask (self, caller, request);
+    irisd_ask_requests_begin (self, caller, request);
   else if (iris_wire_message_has (request, IRIS_WIRE_KEY_FOR_OWNER))
     handle_for_owner (self, caller, request);
   else

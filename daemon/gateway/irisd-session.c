@@ -10,6 +10,7 @@
 
 #include "daemon/base/irisd-log.h"
 #include "daemon/gateway/irisd-ask-requests.h"
+#include "daemon/gateway/irisd-follow-elsewhere.h"
 #include "daemon/gateway/irisd-follow-requests.h"
 #include "daemon/gateway/irisd-send.h"
 #include "daemon/gateway/irisd-submit.h"
@@ -77,6 +78,7 @@ irisd_session_close (IrisdGateway *self, IrisdPeer *peer, gboolean still_there)
   irisd_worker_session_dismiss (self, peer);
   irisd_worker_watch_remove_reader (self, peer);
   irisd_follow_requests_drop_all_of (self, peer);
+  irisd_follow_elsewhere_drop_all_of (peer);
   stop_reading (self, peer);
   irisd_cancel_all_of (&self->items, peer);
   if (peer->backlogged)

@@ -46,12 +46,13 @@ struct _IrisdPeer
   gboolean resumes;       /* it connects again when irisd has ended, and takes GOING */
   gboolean has_session;   /* and sends again what may not have come: */
   guint8 session[IRIS_WIRE_SESSION_SIZE];
-  IrisdBundle *bundle; /* completions of this turn, or NULL */
-  GQueue held;         /* items whose completion is unacknowledged */
-  guint n_fetches;     /* unanswered requests whose answers take a credit */
-  guint n_questions;   /* its other unanswered requests about persistent items */
-  GQueue followers;    /* of those: what follows an output (irisd-follow-requests.c) */
-  GList age_link;      /* in the table's list, least recently heard first */
+  IrisdBundle *bundle;  /* completions of this turn, or NULL */
+  GQueue held;          /* items whose completion is unacknowledged */
+  guint n_fetches;      /* unanswered requests whose answers take a credit */
+  guint n_questions;    /* its other unanswered requests about persistent items */
+  GQueue followers;     /* of those: what follows an output (irisd-follow-requests.c) */
+  GQueue far_followers; /* likewise, at another node (irisd-follow-elsewhere.c) */
+  GList age_link;       /* in the table's list, least recently heard first */
   GList backlog_link;
   IrisdWorkerProcess *worker_process; /* if it said READY */
   gboolean reads_streams;             /* is in the gateway's list of peers watched for READY */

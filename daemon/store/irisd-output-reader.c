@@ -41,6 +41,21 @@ irisd_output_reader_free (IrisdOutputReader *self)
   g_free (self);
 }
 
+/* Its offset is one of that attempt: if another one has begun, nothing is passed over. */
+void
+irisd_output_reader_expect (IrisdOutputReader *self, guint attempt)
+{
+  if (self->attempt != attempt)
+    self->skip_until = 0;
+}
+
+/* Of what was read last. */
+guint
+irisd_output_reader_get_attempt (const IrisdOutputReader *self)
+{
+  return self->attempt;
+}
+
 static void
 leave_segment (IrisdOutputReader *self)
 {

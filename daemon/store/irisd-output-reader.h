@@ -22,6 +22,8 @@ typedef struct
 
 IrisdOutputReader *irisd_output_reader_new (IrisdOutputs *outputs, guint64 item, guint64 offset);
 void irisd_output_reader_free (IrisdOutputReader *self);
+void irisd_output_reader_expect (IrisdOutputReader *self, guint attempt);
+guint irisd_output_reader_get_attempt (const IrisdOutputReader *self);
 gboolean irisd_output_reader_read (IrisdOutputReader *self, gsize most, IrisdOutputPart *part);
 gboolean
 irisd_output_reader_wait (IrisdOutputReader *self, IrisdMailbox *mailbox, IrisdMessage *message);

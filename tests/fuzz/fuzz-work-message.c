@@ -3,8 +3,8 @@
  * Messages between nodes. An input is the content of a message without its signature: it is signed
  * here, so that what a node believes is read as it would be, and refused as it would be.
  *
- * Without libFuzzer this is a test: an item, an end, a request and an answer, and as many changes
- * of them as IRIS_FUZZ_CASES says, the same in each run.
+ * Without libFuzzer this is a test: one message of each kind, and as many changes of them
+ * as IRIS_FUZZ_CASES says, the same in each run.
  */
 #include "daemon/cluster/bridge/irisd-work-message.h"
 
@@ -65,7 +65,7 @@ make_seed (IrisWireMessage *wire, IrisdWorkMessageKind kind)
 
   iris_wire_encoder_init (&encoder, NULL);
   /* SHOW and PENDING have none. */
-  if (kind <= IRISD_WORK_MESSAGE_END)
+  if (kind <= IRISD_WORK_MESSAGE_END || wire->type == IRIS_WIRE_OUTPUT)
     iris_wire_message_set_body (wire, "body", 4);
   if (!iris_wire_encode (&encoder, wire, NULL))
     g_error ("a seed cannot be encoded");
@@ -102,7 +102,7 @@ main (void)
   const char *cases = g_getenv ("IRIS_FUZZ_CASES");
   guint64 n = cases != NULL ? g_ascii_strtoull (cases, NULL, 0) : N_CASES;
   g_autoptr (GRand) rand = g_rand_new_with_seed (20260101);
-  IrisWireMessage submit, result, show, pending;
+  IrisWireMessage submit, result, show, pending, output, pong;
 
   iris_wire_message_init (&submit, IRIS_WIRE_SUBMIT, NULL);
   iris_wire_message_set_string (&submit, IRIS_WIRE_KEY_SERVICE, "echo", -1);
@@ -118,7 +118,12 @@ main (void)
   iris_wire_message_set_uint (&pending, IRIS_WIRE_KEY_STATE, IRIS_WIRE_STATE_RUNNING);
   iris_wire_message_set_uint (&pending, IRIS_WIRE_KEY_ITEM, 7);
   g_autoptr (GByteArray) answer = make_seed (&pending, IRISD_WORK_MESSAGE_ANSWER);
-  const GByteArray *seeds[] = { item, end, ask, answer };
+  iris_wire_message_init (&output, IRIS_WIRE_OUTPUT, NULL);
+  iris_wire_message_set_uint (&output, IRIS_WIRE_KEY_CHANNEL, IRIS_WIRE_CHANNEL_ERRORS);
+  g_autoptr (GByteArray) told = make_seed (&output, IRISD_WORK_MESSAGE_TOLD);
+  iris_wire_message_init (&pong, IRIS_WIRE_PONG, NULL);
+  g_autoptr (GByteArray) word = make_seed (&pong, IRISD_WORK_MESSAGE_WORD);
+  const GByteArray *seeds[] = { item, end, ask, answer, told, word };
   printf ("1..1\n# %" G_GUINT64_FORMAT " cases\n", n);
   for (guint64 i = 0; i < n; i++)
     run_case (rand, seeds[i % G_N_ELEMENTS (seeds)]);

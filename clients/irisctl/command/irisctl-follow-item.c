@@ -127,5 +127,6 @@ const CtlCommand ctl_follow_command = {
   .most = 1,
   .takes = "the number of one item",
   .entries = follow_entries,
+  .takes_node = TRUE,
   .run = run_follow,
 };

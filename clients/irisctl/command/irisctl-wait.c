@@ -234,6 +234,7 @@ const CtlCommand ctl_wait_command = {
       "  irisctl wait 7 8\n"
       "  irisctl wait --key nightly- --timeout 3600\n",
   .takes_filter = TRUE,
+  .takes_node = TRUE,
   .operand = CTL_OPERAND_ITEM,
   .most = CTL_ANY,
   .takes = "the numbers of items",

@@ -62,6 +62,8 @@ struct _IrisdAsks
   GHashTable *out;   /* set of Out */
   GHashTable *in;    /* request id of the link: In */
   GQueue in_by_time; /* of In */
+  GQueue following;  /* of those, the ones that wait for output, by time */
+  GSource *timer;    /* of their ends */
   GHashTable *seen;  /* set of Seen, which have their id first */
   GQueue seen_by_time;
   GByteArray *acks;
@@ -96,6 +98,9 @@ typedef struct
   char *reply;
   gint64 over; /* when the other node waits no longer */
   GList link;
+  gboolean follows;
+  gint64 slice_over; /* when the other node is told that there was no output */
+  GList follow_link;
 } In;
 
 typedef struct
@@ -497,9 +502,63 @@ refuse_busy (IrisdAsks *self, const IrisdWorkMessage *ask, const char *reply)
 }
 
 static void
+stop_following (IrisdAsks *self, In *in)
+{
+  if (in->follows)
+    g_queue_unlink (&self->following, &in->follow_link);
+  in->follows = FALSE;
+}
+
+/* Has irisd end its answer to a FOLLOW, which it does by FOLLOWED. */
+static void
+end_follow (IrisdAsks *self, In *in)
+{
+  IrisWireMessage more;
+
+  stop_following (self, in);
+  iris_wire_message_init (&more, IRIS_WIRE_MORE, NULL);
+  irisd_bridge_link_new_id (self->link, more.request_id);
+  iris_wire_message_set_target (&more, in->request);
+  iris_wire_message_set_uint (&more, IRIS_WIRE_KEY_GRANT, 0);
+  irisd_bridge_link_send (self->link, &more);
+}
+
+/* A FOLLOW waits for output no longer than other requests wait; the other node makes it again. */
+static gboolean
+on_timer (gpointer data)
+{
+  IrisdAsks *self = data;
+  gint64 now = g_get_monotonic_time ();
+  In *in;
+
+  while ((in = g_queue_peek_head (&self->following)) != NULL && now >= in->slice_over)
+    end_follow (self, in);
+  g_source_set_ready_time (self->timer, in != NULL ? in->slice_over : -1);
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+timer_dispatch (GSource *source, GSourceFunc callback, gpointer user_data)
+{
+  return callback (user_data);
+}
+
+static void
+begin_to_follow (IrisdAsks *self, In *in, gint64 now)
+{
+  in->follows = TRUE;
+  in->slice_over = now + (gint64) SLICE_MS * 1000;
+  in->follow_link.data = in;
+  g_queue_push_tail_link (&self->following, &in->follow_link);
+  if (self->following.length == 1)
+    g_source_set_ready_time (self->timer, in->slice_over);
+}
+
+static void
 drop_in (IrisdAsks *self, In *in)
 {
   g_queue_unlink (&self->in_by_time, &in->link);
+  stop_following (self, in);
   g_hash_table_remove (self->in, in->request);
 }
 
@@ -529,7 +588,8 @@ forget_old (IrisdAsks *self, gint64 now)
 static gboolean
 changes_items (guint8 type)
 {
-  return type != IRIS_WIRE_FETCH && type != IRIS_WIRE_LIST && type != IRIS_WIRE_SHOW;
+  return type != IRIS_WIRE_FETCH && type != IRIS_WIRE_LIST && type != IRIS_WIRE_SHOW
+         && type != IRIS_WIRE_FOLLOW;
 }
 
 /* Remembers a request. FALSE if that was done before. */
@@ -599,6 +659,8 @@ pass_on (IrisdAsks *self,
   in->link.data = in;
   g_hash_table_insert (self->in, in->request, in);
   g_queue_push_tail_link (&self->in_by_time, &in->link);
+  if (ask->type == IRIS_WIRE_FOLLOW)
+    begin_to_follow (self, in, now);
 }
 
 /* A message that is believed. */
@@ -680,6 +742,8 @@ on_message (const IrisWireMessage *message, gpointer user_data)
     return; /* it came too late */
   const IrisWireString home = { in->home, strlen (in->home) };
   send_back (self, in->id, &home, in->reply, message);
+  if (message->type == IRIS_WIRE_OUTPUT)
+    end_follow (self, in);
   drop_in (self, in);
 }
 
@@ -728,6 +792,7 @@ static const IrisdBridgeLinkFuncs link_funcs = { on_up, on_message, on_down, on_
 IrisdAsks *
 irisd_asks_new (const IrisdBridgeShared *shared, IrisdAsksAnswerFunc answer, gpointer user_data)
 {
+  static GSourceFuncs timer_funcs = { .dispatch = timer_dispatch };
   IrisWireLimits limits = *iris_wire_limits_default ();
   IrisdAsks *self = g_new0 (IrisdAsks, 1);
   g_autofree char *subject = irisd_subject_for_node (shared->node, "ask");
@@ -742,6 +807,10 @@ irisd_asks_new (const IrisdBridgeShared *shared, IrisdAsksAnswerFunc answer, gpo
   self->started_ms = get_wall_ms ();
   limits.max_body = IRIS_WIRE_MOST_BYTES;
   iris_wire_encoder_init (&self->encoder, &limits);
+  self->timer = g_source_new (&timer_funcs, sizeof (GSource));
+  g_source_set_callback (self->timer, on_timer, self, NULL);
+  g_source_set_static_name (self->timer, "irisd-asks");
+  g_source_attach (self->timer, shared->context);
   self->requests = irisd_engine_subscribe (shared->engine, subject, on_request, self);
   self->link = irisd_bridge_link_new (shared->zmq, shared->context, shared->endpoint,
                                       "irisd bridge, requests of other nodes",
@@ -757,6 +826,7 @@ irisd_asks_stop (IrisdAsks *self)
     return;
   on_down (NULL, self);
   self->stopped = TRUE;
+  g_source_destroy (self->timer);
   irisd_engine_unsubscribe (self->requests);
   irisd_bridge_link_say_bye (self->link);
 }
@@ -765,6 +835,7 @@ irisd_asks_stop (IrisdAsks *self)
 void
 irisd_asks_free (IrisdAsks *self)
 {
+  g_source_unref (self->timer);
   irisd_bridge_link_free (self->link);
   g_hash_table_unref (self->out);
   g_hash_table_unref (self->in);

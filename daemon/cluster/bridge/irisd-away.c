@@ -21,6 +21,7 @@
 
 #include "daemon/base/irisd-log.h"
 #include "daemon/cluster/bridge/irisd-end-pack.h"
+#include "daemon/cluster/bridge/irisd-away-output.h"
 
 #include <string.h>
 
@@ -54,6 +55,7 @@ struct _IrisdAway
   gpointer user_data;
   IrisdBridgeLink *link;
   IrisdAwayTable *table;
+  IrisdAwayOutputs *outputs;
   IrisdEngineSubscription *ends;
   GSource *timer;
   guint capacity;
@@ -73,6 +75,7 @@ typedef struct
 {
   IrisdAway *away;
   IrisdAwayItem *item;
+  IrisdAwayOutput *output;
   char *subject;
   char id[IRISD_ITEM_TEXT_SIZE];
   guint8 *message; /* NULL once the stream has it */
@@ -669,6 +672,7 @@ on_forget (IrisdAwayItem *item, gpointer user_data)
   g_clear_pointer (&data->transfer, irisd_object_transfer_cancel);
   g_clear_pointer (&data->body, g_bytes_unref);
   g_free (data->end);
+  irisd_away_output_free (data->output);
   g_free (data->subject);
   g_free (data->message);
   g_free (data->reason);
@@ -756,6 +760,7 @@ item_new (IrisdAway *self, IrisdAwayItem *item)
 
   data->away = self;
   data->item = item;
+  data->output = irisd_away_output_new (self->outputs, item);
   irisd_item_to_text (item->item, data->id);
   return data;
 }
@@ -782,9 +787,11 @@ take_lease (IrisdAway *self, const IrisWireMessage *lease)
                   "the item is being cancelled");
       return;
     }
+  if (!known)
+    item->data = item_new (self, item);
+  irisd_away_output_lease (((Item *) item->data)->output, lease);
   if (known)
     return;
-  item->data = item_new (self, item);
   if (make_message (self, item->data, lease))
     irisd_away_table_start (self->table, item, now);
   else
@@ -793,6 +800,27 @@ take_lease (IrisdAway *self, const IrisWireMessage *lease)
       irisd_away_table_end (self->table, item, now);
     }
   hurry (self);
+}
+
+static IrisdAwayOutput *
+find_output (const guint8 *id, gpointer user_data)
+{
+  IrisdAway *self = user_data;
+  IrisdAwayItem *item = irisd_away_table_find (self->table, id);
+  gboolean wanted = item != NULL && item->state != IRISD_AWAY_CLAIMING
+                    && item->state != IRISD_AWAY_GONE;
+
+  return wanted ? ((Item *) item->data)->output : NULL;
+}
+
+/* The client of an item grants more of its output or parts. */
+static void
+take_grant (IrisdAway *self, const IrisWireMessage *part)
+{
+  IrisdAwayItem *item = irisd_away_table_find_lease (self->table, part->request_id);
+
+  if (item != NULL && item->data != NULL)
+    irisd_away_output_grant (((Item *) item->data)->output, part->parts);
 }
 
 /* irisd has taken a lease back. The answer frees the capacity that it took. */
@@ -900,6 +928,9 @@ on_message (const IrisWireMessage *message, gpointer user_data)
     case IRIS_WIRE_STOP:
       take_stop (self, message);
       break;
+    case IRIS_WIRE_PART:
+      take_grant (self, message);
+      break;
     case IRIS_WIRE_LIST_REPLY:
       take_list (self, message);
       break;
@@ -996,6 +1027,7 @@ irisd_away_new (const IrisdBridgeShared *shared,
                                       "irisd bridge, items of this node", IRIS_WIRE_FEATURE_BRIDGE,
                                       &link_funcs, self);
   self->ended = irisd_ended_bodies_new (shared, self->link);
+  self->outputs = irisd_away_outputs_new (shared, self->link, find_output, self);
   return self;
 }
 
@@ -1007,6 +1039,7 @@ irisd_away_stop (IrisdAway *self)
     return;
   self->stopped = TRUE;
   irisd_engine_unsubscribe (self->ends);
+  irisd_away_outputs_stop (self->outputs);
   irisd_bridge_link_say_bye (self->link);
   g_source_destroy (self->timer);
 }
@@ -1019,6 +1052,7 @@ irisd_away_free (IrisdAway *self)
   irisd_ended_bodies_free (self->ended);
   irisd_bridge_link_free (self->link);
   irisd_away_table_free (self->table);
+  irisd_away_outputs_free (self->outputs);
   iris_wire_encoder_clear (&self->encoder);
   g_free (self);
 }

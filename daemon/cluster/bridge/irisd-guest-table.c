@@ -317,6 +317,14 @@ irisd_guest_table_retry (IrisdGuestTable *self, IrisdGuestItem *item, guint64 de
   give_back (self, item, delay_ms);
 }
 
+/* Another node has the item by a later delivery. An answer to this one might count as one to that,
+ * so there is none. */
+void
+irisd_guest_table_drop (IrisdGuestTable *self, IrisdGuestItem *item)
+{
+  remove_item (self, item);
+}
+
 /* The stream of ends has answered, or did not in time. */
 void
 irisd_guest_table_published (IrisdGuestTable *self,

@@ -132,6 +132,7 @@ void irisd_guest_table_busy (IrisdGuestTable *self,
                              gint64 now);
 void irisd_guest_table_end (IrisdGuestTable *self, IrisdGuestItem *item, gint64 now);
 void irisd_guest_table_retry (IrisdGuestTable *self, IrisdGuestItem *item, guint64 delay_ms);
+void irisd_guest_table_drop (IrisdGuestTable *self, IrisdGuestItem *item);
 void irisd_guest_table_published (IrisdGuestTable *self,
                                   IrisdGuestItem *item,
                                   IrisdGuestVerdict verdict,

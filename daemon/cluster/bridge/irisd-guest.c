@@ -23,6 +23,7 @@
 
 #include "daemon/base/irisd-log.h"
 #include "daemon/cluster/bridge/irisd-end-pack.h"
+#include "daemon/cluster/bridge/irisd-guest-output.h"
 
 #include <string.h>
 
@@ -56,11 +57,10 @@
 #define K(key) IRIS_WIRE_BIT (IRIS_WIRE_KEY_##key)
 
 /* The keys of a SUBMIT that its home deals with, or that are about other items of it. */
-#define HOME_KEYS                                                                                 \
-  (K (CLASS) | K (KEY) | K (KEEP_MS) | K (DETACH) | K (BURY) | K (SESSION) | K (DELAY_MS)         \
-   | K (AT_MS) | K (AFTER) | K (AFTER_AWAY) | K (AFTER_HOW) | K (RETRIES) | K (BACKOFF_MS)        \
-   | K (DEADLINE_MS) | K (QUEUE) | K (KEEP_OUTPUT) | K (OUTPUT_POLICY) | K (HOOK) | K (NEAR_ITEM) \
-   | K (PROGRESS) | K (PARTS) | K (STREAM) | K (WAIT_FOR_SERVICE) | K (ANY_NODE) | K (NODE))
+#define HOME_KEYS                                                                               \
+  (K (CLASS) | K (KEY) | K (KEEP_MS) | K (DETACH) | K (BURY) | K (SESSION) | K (DELAY_MS)       \
+   | K (AT_MS) | K (AFTER) | K (AFTER_AWAY) | K (AFTER_HOW) | K (RETRIES) | K (BACKOFF_MS)      \
+   | K (DEADLINE_MS) | K (QUEUE) | K (HOOK) | K (NEAR_ITEM) | K (WAIT_FOR_SERVICE) | K (ANY_NODE) | K (NODE))
 
 #define PLACE_KEYS (K (HINT) | K (HINT_NAME) | K (STRICT))
 
@@ -79,6 +79,7 @@ struct _IrisdGuest
   guint most_tries;
   IrisdBridgeLink *link;
   IrisdGuestTable *table;
+  IrisdGuestOutputs *outputs;
   IrisdEngineSubscription *cancels;
   GSource *timer;
   GHashTable *words; /* utf8 IrisdEndPack: by home, what it is told next */
@@ -100,6 +101,14 @@ struct _IrisdGuestLane
   guint window;
 };
 
+/* What follows when the home has all that the run has written. */
+typedef enum
+{
+  AFTER_NOTHING, /* it still runs */
+  AFTER_END,
+  AFTER_RETRY,
+} After;
+
 /* The owner's data of an IrisdGuestItem. */
 typedef struct
 {
@@ -118,6 +127,9 @@ typedef struct
   gboolean stored; /* it is: */
   IrisdObjectReference reference;
   IrisdObjectTransfer *transfer; /* of the body or the result, while it is under way */
+  IrisdGuestOutput *output; /* NULL while irisd does not have it */
+  After after;
+  guint64 after_ms; /* of a retry */
 } Guest;
 
 /* Something asked of a stream. The item may be gone when the answer comes. */
@@ -216,8 +228,8 @@ leave_window (Guest *guest)
 static void
 begin_end (IrisdGuest *self, Guest *guest)
 {
+  self->counts.n_ending += !guest->ending;
   guest->ending = TRUE;
-  self->counts.n_ending++;
   if (self->counts.n_ending <= MOST_ENDING)
     leave_window (guest);
   irisd_guest_table_end (self->table, guest->item, g_get_monotonic_time ());
@@ -235,6 +247,30 @@ make_error (IrisdGuest *self, Guest *guest, IrisWireError code, const char *text
   /* Its home's name was short enough once, and its text is short. */
   if (!encode_end (self, guest, &error))
     g_warning ("the end of an item cannot be encoded");
+}
+
+/* The run is over, and its home has what it has written. */
+static void
+go_on (IrisdGuest *self, Guest *guest)
+{
+  After after = guest->after;
+
+  guest->after = AFTER_NOTHING;
+  g_clear_pointer (&guest->output, irisd_guest_output_free);
+  if (after == AFTER_END)
+    begin_end (self, guest);
+  else
+    irisd_guest_table_retry (self->table, guest->item, guest->after_ms);
+}
+
+/* irisd has ended the run. What it has written comes first. */
+static void
+leave_irisd (IrisdGuest *self, Guest *guest, After after, guint64 after_ms)
+{
+  guest->after = after;
+  guest->after_ms = after_ms;
+  if (guest->output == NULL || irisd_guest_output_finish (guest->output))
+    go_on (self, guest);
 }
 
 static void
@@ -262,7 +298,7 @@ end_guest (IrisdGuest *self, Guest *guest, const IrisWireMessage *completion)
   if (!encode_end (self, guest, &message))
     make_error (self, guest, IRIS_WIRE_ERROR_TOO_LARGE,
                 "the result cannot be sent to another node: its header is too large");
-  begin_end (self, guest);
+  leave_irisd (self, guest, AFTER_END, 0);
 }
 
 static guint64
@@ -320,7 +356,7 @@ take_failure (IrisdGuest *self, Guest *guest, const IrisWireMessage *error)
   else if (error->code == IRIS_WIRE_ERROR_UNKNOWN_SERVICE)
     irisd_guest_table_retry (self->table, guest->item, ELSEWHERE_MS);
   else
-    irisd_guest_table_retry (self->table, guest->item, get_backoff_ms (guest));
+    leave_irisd (self, guest, AFTER_RETRY, get_backoff_ms (guest));
 }
 
 /* --- what the table wants --------------------------------------------------------------------- */
@@ -384,9 +420,11 @@ static gboolean
 on_submit (IrisdGuestItem *item, gpointer user_data)
 {
   IrisdGuest *self = user_data;
-  const Guest *guest = item->data;
+  Guest *guest = item->data;
   const IrisdWorkMessage *from = &guest->message;
   IrisWireMessage submit = guest->submit;
+  guint64 credit;
+  IrisdGuestOutputKind kind = irisd_guest_output_choose (&submit, &credit);
 
   /* A place of another node means nothing here, and its order neither. */
   if (!iris_wire_message_has (&submit, IRIS_WIRE_KEY_NODE) || !is_own (self, &submit.node))
@@ -406,7 +444,12 @@ on_submit (IrisdGuestItem *item, gpointer user_data)
                                 g_bytes_get_size (guest->body));
   irisd_bridge_link_new_id (self->link, submit.request_id);
   memcpy (item->request, submit.request_id, sizeof item->request);
-  return irisd_bridge_link_send (self->link, &submit);
+  g_clear_pointer (&guest->output, irisd_guest_output_free);
+  if (!irisd_bridge_link_send (self->link, &submit))
+    return FALSE;
+  guest->output = irisd_guest_output_new (self->outputs, from, item->n_tries, kind, credit,
+                                          item->request, guest);
+  return TRUE;
 }
 
 static void
@@ -688,6 +731,7 @@ on_forget (IrisdGuestItem *item, gpointer user_data)
     return;
   leave_window (guest);
   guest->guest->counts.n_ending -= guest->ending;
+  irisd_guest_output_free (guest->output);
   irisd_engine_kept_free (guest->kept);
   g_clear_pointer (&guest->transfer, irisd_object_transfer_cancel);
   g_clear_pointer (&guest->body, g_bytes_unref);
@@ -700,6 +744,50 @@ static const IrisdGuestFuncs table_funcs = {
   on_look, on_fetch,       on_submit,    on_stop,  on_publish,
   on_tell, on_acknowledge, on_give_back, on_renew, on_forget,
 };
+
+/* --- what runs write -------------------------------------------------------------------------- */
+
+static void
+on_finished (gpointer data, gpointer user_data)
+{
+  go_on (user_data, data);
+}
+
+/* Its output is not wanted. As when the connection of a client is lost, the run ends with it. */
+static void
+on_unwanted (gpointer data, IrisdGuestUnwanted why, gpointer user_data)
+{
+  IrisdGuest *self = user_data;
+  Guest *guest = data;
+
+  if (guest->after == AFTER_NOTHING)
+    on_stop (guest->item, self);
+  if (why == IRISD_GUEST_UNWANTED_LATER)
+    {
+      irisd_guest_table_drop (self->table, guest->item);
+      return;
+    }
+  if (guest->after != AFTER_END && why == IRISD_GUEST_UNWANTED_UNKNOWN)
+    make_error (self, guest, IRIS_WIRE_ERROR_CANCELLED,
+                "its client does not want its output any more, so it was cancelled");
+  else if (why == IRISD_GUEST_UNWANTED_SILENT)
+    make_error (self, guest, IRIS_WIRE_ERROR_WORKER_LOST,
+                "the node that it was submitted at was silent for so long that its output could "
+                "not be told; see that the nodes reach each other, and submit it again");
+  guest->after = AFTER_END;
+  go_on (self, guest);
+}
+
+static const IrisdGuestOutputFuncs output_funcs = { on_finished, on_unwanted };
+
+static void
+take_output (IrisdGuest *self, const IrisWireMessage *message)
+{
+  IrisdGuestItem *item = irisd_guest_table_find_request (self->table, message->request_id);
+
+  if (item != NULL && ((Guest *) item->data)->output != NULL)
+    irisd_guest_output_take (((Guest *) item->data)->output, message);
+}
 
 /* --- deliveries ------------------------------------------------------------------------------- */
 
@@ -883,7 +971,7 @@ take_completion (IrisdGuest *self, const IrisWireMessage *message)
 
   if (message->type == IRIS_WIRE_RESULT || message->ends)
     g_byte_array_append (self->acks, message->request_id, IRIS_WIRE_ID_SIZE);
-  if (item == NULL)
+  if (item == NULL || ((Guest *) item->data)->after != AFTER_NOTHING)
     return; /* it was given back, or the answer is to a CANCEL that came too late */
   if (message->type == IRIS_WIRE_RESULT)
     end_guest (self, item->data, message);
@@ -933,6 +1021,11 @@ on_message (const IrisWireMessage *message, gpointer user_data)
       break;
     case IRIS_WIRE_BUSY:
       take_busy (self, message);
+      break;
+    case IRIS_WIRE_OUTPUT:
+    case IRIS_WIRE_PART:
+    case IRIS_WIRE_PROGRESS:
+      take_output (self, message);
       break;
     default:
       break;
@@ -1099,6 +1192,7 @@ irisd_guest_new (const IrisdBridgeShared *shared,
   self->link = irisd_bridge_link_new (
       shared->zmq, shared->context, shared->endpoint, "irisd bridge, items of other nodes",
       IRIS_WIRE_FEATURE_BRIDGE | IRIS_WIRE_FEATURE_COMPLETIONS, &link_funcs, self);
+  self->outputs = irisd_guest_outputs_new (shared, self->link, &output_funcs, self);
   return self;
 }
 
@@ -1114,6 +1208,7 @@ irisd_guest_stop (IrisdGuest *self)
   irisd_guest_table_give_all_back (self->table);
   send_all_words (self);
   irisd_engine_unsubscribe (self->cancels);
+  irisd_guest_outputs_stop (self->outputs);
   irisd_bridge_link_say_bye (self->link);
   g_source_destroy (self->timer);
   g_source_destroy (self->teller);
@@ -1124,6 +1219,7 @@ void
 irisd_guest_free (IrisdGuest *self)
 {
   irisd_guest_table_free (self->table);
+  irisd_guest_outputs_free (self->outputs);
   g_source_unref (self->timer);
   g_source_unref (self->teller);
   g_hash_table_unref (self->words);

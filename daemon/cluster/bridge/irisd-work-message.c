@@ -16,6 +16,8 @@
 #define CANCELLED  1
 #define ALL_OWNERS 2
 #define STORED     4
+#define CONTINUES  8
+#define SURE       16
 
 /* The first version in which a body may be stored elsewhere. */
 #define STORED_VERSION 2
@@ -144,7 +146,8 @@ irisd_work_message_encode (const IrisdWorkMessage *self,
   data[5] = (guint8) self->kind;
   data[6] = self->type;
   data[7] = (guint8) ((self->cancelled ? CANCELLED : 0) | (self->all_owners ? ALL_OWNERS : 0)
-                      | (self->stored ? STORED : 0));
+                      | (self->stored ? STORED : 0) | (self->continues ? CONTINUES : 0)
+                      | (self->sure ? SURE : 0));
   memcpy (data + 8, self->item, IRIS_WIRE_ID_SIZE);
   put_uint64 (data + 24, self->owner);
   put_uint64 (data + 32, (guint64) self->made_ms);
@@ -201,6 +204,7 @@ is_request (guint8 type)
     case IRIS_WIRE_RESUME:
     case IRIS_WIRE_EDIT:
     case IRIS_WIRE_AGAIN:
+    case IRIS_WIRE_FOLLOW:
       return TRUE;
     default:
       return FALSE;
@@ -221,6 +225,8 @@ is_answer (guint8 type)
     case IRIS_WIRE_RESULT:
     case IRIS_WIRE_ERROR_REPLY:
     case IRIS_WIRE_BUSY:
+    case IRIS_WIRE_OUTPUT:
+    case IRIS_WIRE_FOLLOWED:
       return TRUE;
     default:
       return FALSE;
@@ -240,6 +246,11 @@ type_fits (guint8 kind, guint8 type)
       return is_request (type);
     case IRISD_WORK_MESSAGE_ANSWER:
       return is_answer (type);
+    case IRISD_WORK_MESSAGE_TOLD:
+      return type == IRIS_WIRE_OUTPUT || type == IRIS_WIRE_PART || type == IRIS_WIRE_PROGRESS
+             || type == IRIS_WIRE_PING;
+    case IRISD_WORK_MESSAGE_WORD:
+      return type == IRIS_WIRE_PONG;
     default:
       return FALSE;
     }
@@ -256,6 +267,10 @@ flags_fit (guint8 version, guint8 kind, guint8 flags)
       return (flags & ~ALL_OWNERS) == 0;
     case IRISD_WORK_MESSAGE_ANSWER:
       return flags == 0;
+    case IRISD_WORK_MESSAGE_TOLD:
+      return (flags & ~CONTINUES) == 0;
+    case IRISD_WORK_MESSAGE_WORD:
+      return (flags & ~(CANCELLED | SURE)) == 0;
     default:
       return (flags & ~(CANCELLED | STORED)) == 0;
     }
@@ -278,6 +293,8 @@ decode_signed (IrisdWorkMessage *self, const guint8 *data, gsize size, GError **
   self->type = data[6];
   self->cancelled = (data[7] & CANCELLED) != 0;
   self->all_owners = (data[7] & ALL_OWNERS) != 0;
+  self->continues = (data[7] & CONTINUES) != 0;
+  self->sure = (data[7] & SURE) != 0;
   memcpy (self->item, data + 8, IRIS_WIRE_ID_SIZE);
   self->owner = get_uint64 (data + 24);
   self->made_ms = (gint64) get_uint64 (data + 32);

@@ -7,15 +7,21 @@
  *
  *     0   4  "IRSC"
  *     4   1  version: 1, or 2 if the body is in the store of large bodies
- *     5   1  kind: 1 an item, 2 an end, 3 a request about items of a node, 4 the answer to one
- *     6   1  type of the IRS1 message: SUBMIT, or RESULT or ERROR, or that of the request or answer
- *     7   1  flags: 1 the end stands for a cancel, 2 the request reaches the items of all owners,
- *            4 the body is a reference (IrisdObjectReference) to the body of the item or end
+ *     5   1  kind: 1 an item, 2 an end, 3 a request about items of a node, 4 the answer to one,
+ *            5 what an item tells while it runs, 6 the home's word about that
+ *     6   1  type of the IRS1 message: SUBMIT, or RESULT or ERROR, or that of the request or
+ *            answer; OUTPUT, PART, PROGRESS or PING; PONG
+ *     7   1  flags: 1 the end stands for a cancel, or the run is not wanted any more; 2 the request
+ *            reaches the items of all owners; 4 the body is a reference (IrisdObjectReference) to
+ *            the body of the item or end; 8 more of the same PART follows; 16 the word is sure
  *     8  16  the item's id in the cluster; of a request and its answer, an id of the request alone
- *    24   8  the owner's number; of a request, whose items it reaches
+ *    24   8  the owner's number; of a request, whose items it reaches; of what a run tells, how many
+ *            bytes came before; of a word, how many have come
  *    32   8  when the message was made, Unix time in milliseconds
- *    40   8  of an item: when it must have begun, Unix time in milliseconds; 0: no matter
- *    48   4  of an item: how often it may be tried again; of an end: how often it was tried
+ *    40   8  of an item: when it must have begun, Unix time in milliseconds; 0: no matter; of a
+ *            word: how many bytes may come
+ *    48   4  of an item: how often it may be tried again; of an end, what a run tells and a word:
+ *            which try it is
  *    52   1  length of the home's name
  *    53   1  length of the name of the node that ran it, or that is asked
  *    54   1  length of the name of the owner's key
@@ -53,6 +59,8 @@ typedef enum
   IRISD_WORK_MESSAGE_END = 2,
   IRISD_WORK_MESSAGE_ASK = 3,
   IRISD_WORK_MESSAGE_ANSWER = 4,
+  IRISD_WORK_MESSAGE_TOLD = 5,
+  IRISD_WORK_MESSAGE_WORD = 6,
 } IrisdWorkMessageKind;
 
 /* Why bytes are refused. */
@@ -83,10 +91,12 @@ typedef struct
   gboolean cancelled;
   gboolean all_owners; /* of a request */
   gboolean stored;     /* of an item or end: @reference leads to the body, and @body is nothing */
+  gboolean continues;  /* of what a run tells */
+  gboolean sure;       /* of a word */
   guint8 item[IRIS_WIRE_ID_SIZE];
-  guint64 owner;
+  guint64 owner; /* or a number of bytes */
   gint64 made_ms;
-  gint64 begin_ms;
+  gint64 begin_ms; /* or a number of bytes */
   guint32 tries;
   IrisWireString home;
   IrisWireString node;

@@ -65,6 +65,7 @@ struct _IrisdCommand
   IrisdCommandWatch watches[IRISD_COMMAND_N_FDS];
   GByteArray *out;
   GByteArray *err;
+  gsize copied[2];       /* how much of these two was sent, if they are copied */
   IrisdKeptOutput *kept; /* NULL: its output cannot be followed */
   guint64 n_output;      /* bytes written, stored or not */
   guint64 max_output;
@@ -453,6 +454,29 @@ count_output (IrisdCommand *self, gsize size)
   return persistent;
 }
 
+/* Sends what there is credit for of an output that is in the result as well. What is left over is
+ * the home's to complete by the result, so the command waits for no credit. */
+static void
+copy_output (IrisdCommand *self)
+{
+  IrisdJob *job = self->job;
+  GByteArray *const all[] = { self->out, self->err };
+  if (get_options (self) == NULL || !get_options (self)->copied)
+    return;
+  for (guint i = 0; i < G_N_ELEMENTS (all); i++)
+    while (self->copied[i] < all[i]->len)
+      {
+        guint64 credit = atomic_load_explicit (&job->output_credit, memory_order_relaxed);
+        gsize size = MIN (all[i]->len - self->copied[i], (gsize) MIN (credit, IRISD_OUTPUT_CHUNK));
+        if (size == 0)
+          return;
+        atomic_fetch_sub_explicit (&job->output_credit, size, memory_order_relaxed);
+        post_output (job, i == 0 ? IRIS_WIRE_CHANNEL_OUTPUT : IRIS_WIRE_CHANNEL_ERRORS,
+                     all[i]->data + self->copied[i], size);
+        self->copied[i] += size;
+      }
+}
+
 static void
 take_bytes (IrisdCommand *self, IrisdCommandFd which, const guint8 *data, gsize size)
 {
@@ -463,8 +487,11 @@ take_bytes (IrisdCommand *self, IrisdCommandFd which, const guint8 *data, gsize 
                                                         : IRIS_WIRE_CHANNEL_ERRORS,
                              data, size);
   if (!is_streamed (self))
-    g_byte_array_append (which == IRISD_COMMAND_OUT ? self->out : self->err, data,
-                         (guint) persistent);
+    {
+      g_byte_array_append (which == IRISD_COMMAND_OUT ? self->out : self->err, data,
+                           (guint) persistent);
+      copy_output (self);
+    }
   else
     {
       atomic_fetch_sub_explicit (&self->job->output_credit, persistent, memory_order_relaxed);
@@ -693,6 +720,7 @@ irisd_command_attend (IrisdCommand *self)
   gint64 now = g_get_monotonic_time ();
   gboolean stop = must_stop (self);
   cut_if_stopped (self);
+  copy_output (self);
   if (!self->ended && !is_stopping (self))
     {
       follow_suspension (self, !stop && irisd_job_is_suspended (job), now);

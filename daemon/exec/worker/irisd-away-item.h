@@ -5,6 +5,7 @@
 #pragma once
 
 #include "daemon/exec/irisd-job.h"
+#include "daemon/store/irisd-outputs.h"
 
 G_BEGIN_DECLS
 
@@ -24,8 +25,14 @@ G_BEGIN_DECLS
  * @worker: its worker there, or -1
  * @run_ns: how long it ran there; 0: not known
  * @attempts: how often; 0: not known
+ * @keeps: bytes of its output that are kept for those who follow it; 0: none
+ * @keeps_tail: of a longer output the last ones
+ * @kept: (nullable): its output; this and the following under the lock of the table of leases, or
+ *   for the thread that has the job
+ * @kept_run: of which run that is
+ * @n_kept: bytes of standard output and of standard error of it
  *
- * The first, the third and the fourth are constant.
+ * The first, the third, the fourth and @keeps are constant.
  */
 typedef struct
 {
@@ -39,6 +46,11 @@ typedef struct
   gint worker;
   guint64 run_ns;
   guint attempts;
+  guint64 keeps;
+  gboolean keeps_tail;
+  IrisdKeptOutput *kept;
+  guint kept_run;
+  gsize n_kept[2];
 } IrisdAwayItem;
 
 /* Whether @item, a SUBMIT that was checked, or a stored one, is for another node. One from another
@@ -59,6 +71,11 @@ gboolean irisd_away_item_replace (IrisdAwayItem *self,
 void irisd_away_item_free (IrisdAwayItem *self);
 void irisd_away_item_reset (IrisdAwayItem *self);
 void irisd_away_item_take_end (IrisdAwayItem *self, IrisdJob *job, const IrisWireMessage *end);
+void irisd_away_item_keep_output (IrisdAwayItem *self,
+                                  const IrisdJob *job,
+                                  guint run,
+                                  guint channel,
+                                  IrisWireFrame bytes);
 void irisd_away_item_describe_run (const IrisdAwayItem *self, IrisWireMessage *message);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisdAwayItem, irisd_away_item_free)

@@ -52,6 +52,15 @@ takes_parts (const IrisdLeasedItem *leased_item)
   return leased_item->parts || (leased_item->away != NULL && leased_item->away->streams);
 }
 
+/* Another one than before when the item began anew. The bridge has one lease for all runs of an
+ * item on other nodes. */
+static guint
+get_attempt (const IrisdLeasedItem *leased_item, const IrisWireMessage *report)
+{
+  guint earlier = leased_item->away != NULL && report->attempt > 0 ? report->attempt - 1 : 0;
+  return leased_item->n_leases + earlier;
+}
+
 /* Takes @body, the fifth frame of @report. Returns FALSE, and drops the part, if it is larger than
  * its lease's credit. A part without a request for parts, or of a lease that has ended, is dropped
  * too, with TRUE. */
@@ -62,6 +71,7 @@ irisd_worker_processes_part (IrisdWorkerProcesses *self,
                              zmq_msg_t *body)
 {
   gboolean fits = TRUE;
+  const guint run = MAX (report->attempt, 1);
   irisd_worker_processes_lock (self);
   IrisdLeaseEntry *entry = irisd_leases_find (
       self->leases, &worker->base, irisd_worker_processes_read_lease (self, report->request_id));
@@ -76,12 +86,15 @@ irisd_worker_processes_part (IrisdWorkerProcesses *self,
           IrisdWorkerEvent *event = irisd_worker_event_new (IRISD_WORKER_EVENT_PART);
           atomic_fetch_sub_explicit (&job->output_credit, size, memory_order_relaxed);
           event->leased_item = irisd_leased_item_ref (leased_item);
-          event->attempt = leased_item->n_leases;
+          event->attempt = get_attempt (leased_item, report);
           event->channel = leased_item->away != NULL ? report->channel : 0;
           zmq_msg_move (&event->payload, body);
           irisd_mailbox_post (job->mailbox, &event->message);
         }
     }
+  else if (leased_item != NULL && leased_item->away != NULL && report->channel != 0)
+    irisd_away_item_keep_output (leased_item->away, leased_item->job, run, report->channel,
+                                 report->body);
   irisd_worker_processes_unlock (self);
   return fits;
 }
