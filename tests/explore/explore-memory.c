@@ -39,15 +39,41 @@ explore_get (const void *word, unsigned size)
 {
   uint64_t value = 0;
 
-  memcpy (&value, word, size);
-
-  return value;
+  /* Each is one instruction; a copy of any size is a call. */
+  switch (size)
+    {
+    case 1:
+      return *(const uint8_t *) word;
+    case 4:
+      memcpy (&value, word, 4);
+      return value;
+    case 8:
+      memcpy (&value, word, 8);
+      return value;
+    default:
+      memcpy (&value, word, size);
+      return value;
+    }
 }
 
 static void
 set (void *word, unsigned size, uint64_t value)
 {
-  memcpy (word, &value, size);
+  switch (size)
+    {
+    case 1:
+      memcpy (word, &value, 1);
+      break;
+    case 4:
+      memcpy (word, &value, 4);
+      break;
+    case 8:
+      memcpy (word, &value, 8);
+      break;
+    default:
+      memcpy (word, &value, size);
+      break;
+    }
 }
 
 /* What a release of @self at this moment hands on. */

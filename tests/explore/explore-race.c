@@ -32,6 +32,7 @@ typedef struct
   unsigned run;
   unsigned readers, writers;             /* sets of threads, over all runs */
   unsigned known_readers, known_writers; /* as of the last explore_words_learn() */
+  unsigned heads;                        /* the set of threads whose clock below may not be empty */
   Clock released[EXPLORE_MAX_THREADS];   /* by the release sequence that each thread heads */
 } Word;
 
@@ -78,6 +79,7 @@ word_find (const char *word)
   if (words[i].run != run)
     {
       words[i].run = run;
+      words[i].heads = 0;
       memset (words[i].released, 0, sizeof words[i].released);
     }
   last = &words[i];
@@ -105,8 +107,8 @@ explore_word_acquire (const void *word, Clock *learner)
 {
   Word *found = word_find (word);
 
-  for (unsigned i = 0; i < explore.scenario->n_threads; i++)
-    explore_clock_join (learner, &found->released[i]);
+  for (unsigned heads = found->heads; heads != 0; heads &= heads - 1)
+    explore_clock_join (learner, &found->released[__builtin_ctz (heads)]);
 }
 
 /* A store by @by has reached memory. */
@@ -116,17 +118,28 @@ explore_word_stored (const void *word, unsigned by, bool release, const Clock *c
   static const Clock none;
   Word *found = word_find (word);
 
-  for (unsigned i = 0; i < explore.scenario->n_threads; i++)
-    if (i != by || release || explore.c20)
-      found->released[i] = none;
+  for (unsigned heads = found->heads; heads != 0; heads &= heads - 1)
+    {
+      unsigned i = (unsigned) __builtin_ctz (heads);
+
+      if (i != by || release || explore.c20)
+        {
+          found->released[i] = none;
+          found->heads &= ~(1u << i);
+        }
+    }
   explore_clock_join (&found->released[by], clock);
+  found->heads |= 1u << by;
 }
 
 /* A read-modify-write. */
 void
 explore_word_changed (const void *word, unsigned by, const Clock *clock)
 {
-  explore_clock_join (&word_find (word)->released[by], clock);
+  Word *found = word_find (word);
+
+  explore_clock_join (&found->released[by], clock);
+  found->heads |= 1u << by;
 }
 
 /* Notes an access; returns whether the order against another thread's accesses is known to matter.
@@ -222,7 +235,13 @@ shadow_access (const char *address, uint8_t bytes, bool writes, void *caller)
   Thread *self = explore.current;
   Shadow *found = shadow_find ((uintptr_t) address / 8 + 1);
   uint32_t now = self->clock.at[self->index];
+  uint32_t when = writes ? found->written[self->index] : found->read[self->index];
+  uint8_t noted = writes ? found->written_bytes[self->index] : found->read_bytes[self->index];
 
+  /* The same access since this thread's last release: whoever has come in between has been checked
+   * against that one, and whoever was before was looked at then ("same epoch" in FastTrack). */
+  if (when == now && (noted & bytes) == bytes)
+    return;
   for (unsigned i = 0; i < explore.scenario->n_threads; i++)
     {
       if (i == self->index)

@@ -172,10 +172,9 @@ list_others (const Thread *self, unsigned values[])
   unsigned n_threads = explore.scenario->n_threads;
   unsigned n = 0;
 
-  for (unsigned i = 1; i < n_threads; i++)
+  for (unsigned i = 1, at = self->index; i < n_threads; i++)
     {
-      unsigned at = (self->index + i) % n_threads;
-
+      at = at + 1 < n_threads ? at + 1 : 0;
       if (can_go_on (&explore.threads[at]))
         values[n++] = at;
     }
