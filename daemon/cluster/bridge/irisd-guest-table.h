@@ -59,6 +59,7 @@ typedef struct
   IrisdGuestState state;
   char *ack;       /* where the latest delivery is to be acknowledged */
   guint64 n_tries; /* deliveries, this one included */
+  gboolean unsure; /* and perhaps there were more */
   gpointer data;   /* of the owner, freed by `forget` */
 
   /*< private >*/

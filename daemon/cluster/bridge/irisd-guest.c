@@ -643,6 +643,7 @@ on_delivered (IrisdPull *pull, const IrisdEngineMessage *message, gpointer user_
       return;
     }
   guest.kept = irisd_engine_message_keep (message);
+  guest.item->unsure = message->counts_anew;
   guest.item->data = g_memdup2 (&guest, sizeof guest);
   start (self, guest.item->data);
   hurry (self);
