@@ -4,6 +4,7 @@ import atexit
 import ctypes
 import os
 import pathlib
+import random
 import select
 import shutil
 import signal
@@ -15,14 +16,16 @@ import time
 
 # Until a condition holds: far more than any of it takes, and more yet on a machine with other work (slowness()).
 PATIENCE_S = 90
+SHORTEST_POLL_S, LONGEST_POLL_S = 0.01, 0.2
 PR_SET_PDEATHSIG = 1
 
+owned = []  # sockets whose names are ports
 libc = ctypes.CDLL(None, use_errno=True)
 
 
 def wait_until(condition, what, patience=PATIENCE_S):
     """Polls for what no message announces, and returns what the condition returned."""
-    begin = time.monotonic()
+    begin, again = time.monotonic(), SHORTEST_POLL_S
     while True:
         found = condition()
         if found:
@@ -30,7 +33,9 @@ def wait_until(condition, what, patience=PATIENCE_S):
         waited = time.monotonic() - begin
         if waited > patience * slowness():
             raise AssertionError(f'{what}: not within {waited:.0f} s')
-        pause(0.02)
+        # A poll may be a run of irisctl, so what takes long is looked at less often.
+        pause(again)
+        again = min(1.2 * again, LONGEST_POLL_S)
 
 
 def pause(seconds):
@@ -44,15 +49,24 @@ def slowness():
 
 
 def free_ports(count, host='127.0.0.1'):
-    """Ports that no process has: held together, so that they differ."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for one in sockets:
-            one.bind((host, 0))
-        return [one.getsockname()[1] for one in sockets]
-    finally:
-        for one in sockets:
-            one.close()
+    """Ports that no process has, nor gets while this one lives, also when a server of ours is away for a while.
+
+    The kernel gives none of these to a connection, and a socket's name says to the other tests whose a port is.
+    """
+    ports = []
+    while len(ports) < count:
+        port = random.randrange(10000, 32000)
+        owner = socket.socket(socket.AF_UNIX)
+        try:
+            owner.bind(f'\0iris-cluster-port-{port}')
+            with socket.socket() as one:
+                one.bind((host, port))
+        except OSError:
+            owner.close()
+            continue
+        owned.append(owner)
+        ports.append(port)
+    return ports
 
 
 def _die_with_parent():

@@ -3,7 +3,8 @@
 
 With a hundred other processes on two processors a majority needs seconds to store a message, and so do irisd's
 renewals of leases and the ends of items. Those times are faults of the machine: this stores a message again and again, in some
-milliseconds as a rule, and notes when it took longer.
+milliseconds as a rule, and notes when it took longer. It also notes when a stream or a consumer of irisd had no leader, as it
+is for some seconds after a fault.
 """
 import threading
 import time
@@ -14,6 +15,7 @@ from processes import pause
 # A lease of the tests is five times as long, and renewed three times.
 SLOW_S = 1.0
 EACH_S = 0.5
+LED = ('STREAM.INFO.IRIS', 'STREAM.INFO.IRIS_ENDS', 'CONSUMER.INFO.IRIS.any')
 STREAM = {'name': 'RIG_PULSE', 'subjects': ['rig.pulse'], 'num_replicas': 3, 'max_msgs': 1}
 
 
@@ -39,6 +41,9 @@ class Pulse(threading.Thread):
                     nats = self.servers.connect(timeout=2.0)
                     nats.api('STREAM.CREATE.RIG_PULSE', STREAM)
                 nats.store('rig.pulse', b'x')
+                # Leaders alone answer these.
+                for name in LED:
+                    nats.api(name)
             except (NatsError, ApiError):
                 if nats:
                     nats.close()

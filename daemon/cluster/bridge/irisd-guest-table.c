@@ -221,7 +221,7 @@ irisd_guest_table_deliver (IrisdGuestTable *self,
 void
 irisd_guest_table_start (IrisdGuestTable *self, IrisdGuestItem *item, gint64 now)
 {
-  if (item->n_tries > 1)
+  if (item->n_tries > 1 || item->unsure)
     look (self, item, IRISD_GUEST_LOOKING, now);
   else
     submit (self, item);

@@ -61,6 +61,7 @@ typedef struct
   IrisdGuestState state;
   char *ack;           /* where the latest delivery is to be acknowledged */
   guint64 n_tries;     /* deliveries, this one included */
+  gboolean unsure;     /* and perhaps there were more */
   gboolean wants_body; /* it is to be fetched before irisd gets the item */
   gpointer data;       /* of the owner, freed by `forget` */
 

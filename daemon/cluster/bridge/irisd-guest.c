@@ -942,6 +942,7 @@ on_delivered (IrisdPull *pull, const IrisdEngineMessage *message, gpointer user_
     }
   self->counts.mean_bytes = mean_of (self->counts.mean_bytes, guest.message.body.size);
   guest.kept = irisd_engine_message_keep (message);
+  guest.item->unsure = message->counts_anew;
   guest.item->data = g_memdup2 (&guest, sizeof guest);
   start (self, guest.item->data);
   hurry (self);

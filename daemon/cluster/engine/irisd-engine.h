@@ -143,6 +143,8 @@ typedef struct
   /* of a delivery */
   guint64 n_delivered; /* 1: for the first time */
   guint64 n_pending;   /* of the consumer, not delivered yet: the backlog */
+  gboolean
+      counts_anew; /* its consumer was made again, and has forgotten what it delivered before */
 
   /*< private >*/
   gpointer handle;

@@ -25,6 +25,10 @@
 /* Requests whose size is remembered, for statuses that do not tell it. */
 #define N_SIZES 16
 
+/* A consumer has delivered no more than so many messages that it has not settled: max_ack_pending.
+ * They are the oldest of the stream, so the consumer that takes its place delivers them first. */
+#define MOST_UNSETTLED 10000
+
 struct _IrisdPull
 {
   IrisdEngineRoute route;
@@ -46,6 +50,9 @@ struct _IrisdPull
   gint64 heard_at;
   gint64 retry_at; /* no request before */
   guint delay_ms;
+
+  guint64 consumer_sequence; /* of the last delivery */
+  gboolean counts_anew;      /* the consumer was made again since this pull is there */
 
   IrisdPullState state;
   char *reason;
@@ -241,6 +248,7 @@ receive_status (IrisdPull *self, const IrisdEngineMessage *message, const char *
       trouble (self, code, why);
       return;
     case IRISD_PULL_STATUS_GONE:
+      self->counts_anew = TRUE;
       forget_requests (self);
       ask_later (self, IRISD_PULL_GONE, MOST_DELAY_MS, code, why);
       return;
@@ -258,6 +266,11 @@ receive_delivery (IrisdPull *self, IrisdEngineMessage *message, const IrisdDeliv
   message->time_ns = delivery->time_ns;
   message->n_delivered = delivery->n_delivered;
   message->n_pending = delivery->n_pending;
+  /* Also one that was deleted and made again while nothing was asked for. */
+  if (delivery->consumer_sequence <= self->consumer_sequence)
+    self->counts_anew = TRUE;
+  self->consumer_sequence = delivery->consumer_sequence;
+  message->counts_anew = self->counts_anew && delivery->consumer_sequence <= MOST_UNSETTLED;
   self->backlog = delivery->n_pending;
   self->heard_at = g_get_monotonic_time ();
   self->delay_ms = FIRST_DELAY_MS;

@@ -199,6 +199,7 @@ on_message (IrisdPull *pull, const IrisdEngineMessage *message, gpointer user_da
   g_ptr_array_add (self->acks, g_strdup (message->reply));
   g_ptr_array_add (self->bodies, g_strndup (message->data, message->length));
   g_array_append_val (self->deliveries, n_delivered);
+  self->n_anew += message->counts_anew ? 1 : 0;
   self->backlog = message->n_pending;
 }
 

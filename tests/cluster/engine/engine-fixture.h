@@ -73,6 +73,7 @@ typedef struct
   GArray *deliveries; /* n_delivered */
   GPtrArray *bodies;
   guint64 backlog;
+  guint n_anew; /* of them, from a consumer that was made again */
 } Puller;
 
 Puller *puller_new (IrisdEngine *engine,

@@ -500,6 +500,33 @@ TEST (a_pull_of_no_consumer_is_in_trouble_and_begins_when_there_is_one)
   puller_free (late);
 }
 
+/* With a window of one the pull asks for nothing meanwhile, so the server does not tell it. */
+static void
+make_again (guint window)
+{
+  Puller *any = puller_new (engine, "any", IRISD_PULL_PLAIN, window, 0);
+  Report report = { 0 };
+
+  publish_many ("iris.w.any.soft.-.echo", 2);
+  wait_for (any->acks->len >= MIN (window, 2));
+  ck_assert_uint_eq (any->n_anew, 0);
+  json_object_unref (request_until_good (engine, "$JS.API.CONSUMER.DELETE.IRIS.any", NULL));
+  if (window > 1)
+    wait_for (irisd_pull_get_state (any->pull) == IRISD_PULL_GONE);
+  irisd_streams_make (engine, &options, NODE, NULL, on_report, &report);
+  wait_for (report.done);
+  report_clear (&report);
+  irisd_pull_release (any->pull, irisd_pull_get_n_held (any->pull));
+  /* Nothing is acknowledged, so both come from the new one. */
+  wait_for (any->acks->len >= MIN (window, 2) + 1);
+  ck_assert_uint_ge (any->n_anew, 1);
+  puller_free (any);
+}
+
+TEST (a_consumer_that_was_deleted_counts_deliveries_anew) { make_again (10); }
+
+TEST (a_consumer_that_was_made_again_unseen_counts_deliveries_anew) { make_again (1); }
+
 /* ---- Reading ---- */
 
 typedef struct

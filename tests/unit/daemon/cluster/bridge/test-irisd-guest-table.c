@@ -23,6 +23,7 @@ typedef struct
   gboolean in_stream;   /* not acknowledged */
   gboolean outstanding; /* delivered here, and not answered */
   guint n_delivered;
+  gboolean unsure; /* whether it was delivered before */
   guint n_made;
   guint n_forgotten;
 
@@ -170,6 +171,7 @@ deliver (World *world)
     {
       world->n_made++;
       item->wants_body = world->large;
+      item->unsure = world->unsure;
       irisd_guest_table_start (world->table, item, world->now);
     }
 }
@@ -448,6 +450,24 @@ TEST (an_item_that_has_ended_and_comes_again_is_only_acknowledged)
   REQUIRE (world.n_requests == 0);
   REQUIRE (world.n_acknowledged == 1);
   REQUIRE (world.n_told == 1);
+  irisd_guest_table_free (world.table);
+}
+
+/* Who made a consumer again made it count deliveries from one. */
+TEST (an_item_that_may_have_been_delivered_before_is_looked_for)
+{
+  World world;
+
+  world_init (&world);
+  world.unsure = TRUE;
+  deliver (&world);
+  REQUIRE (world.n_delivered == 1);
+  REQUIRE (world.n_looks == 1);
+  REQUIRE (world.n_requests == 0);
+  world.ended = TRUE;
+  happen (&world, LOOKED);
+  REQUIRE (world.n_requests == 0);
+  REQUIRE (world.n_acknowledged == 1);
   irisd_guest_table_free (world.table);
 }
 
