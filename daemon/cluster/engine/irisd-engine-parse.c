@@ -289,8 +289,10 @@ irisd_engine_parse_time (const char *text, gint64 *time_ns)
   if ((fraction = strchr (text, '.')))
     for (fraction++; g_ascii_isdigit (*fraction); fraction++, unit /= 10)
       nanoseconds += (*fraction - '0') * unit;
-  *time_ns = g_date_time_to_unix (time) * G_GINT64_CONSTANT (1000000000) + nanoseconds;
-  return TRUE;
+  /* 64 bits of nanoseconds end in the year 2262. */
+  return !__builtin_mul_overflow (g_date_time_to_unix (time), G_GINT64_CONSTANT (1000000000),
+                                  time_ns)
+         && !__builtin_add_overflow (*time_ns, nanoseconds, time_ns);
 }
 
 /* ---- Tokens ---- */

@@ -185,6 +185,7 @@ TEST (times_have_nanoseconds)
   ck_assert_int_eq (time, G_GINT64_CONSTANT (1893456000000000000));
   ck_assert (!irisd_engine_parse_time (NULL, &time));
   ck_assert (!irisd_engine_parse_time ("now", &time));
+  ck_assert (!irisd_engine_parse_time ("2620-01-01T00:00:00.5Z", &time));
 }
 
 TEST (deep_brackets_are_refused_before_they_are_parsed)
