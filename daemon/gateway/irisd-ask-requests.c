@@ -12,7 +12,6 @@
 #include "daemon/exec/worker/irisd-worker-processes.h"
 #include "daemon/gateway/irisd-away.h"
 #include "daemon/gateway/irisd-send.h"
-#include "daemon/gateway/irisd-submit.h"
 
 #include <string.h>
 
@@ -376,14 +375,13 @@ irisd_ask_requests_ask_for (IrisdGateway *self,
   irisd_mailbox_post (self->core->front, &ask->base.message);
 }
 
-/* Sends @request, which the caller may make, to the bridge. Its node is another one. */
+/* Sends @request, which the caller may make and has room for, to the bridge. Its node is another
+ * one. */
 void
 irisd_ask_requests_ask (IrisdGateway *self,
                         const IrisdCaller *caller,
                         const IrisWireMessage *request)
 {
-  if (!irisd_submit_may_ask (self, caller, request, FALSE))
-    return;
   IrisdAsk *ask = ask_new (self, caller->peer,
                            irisd_peer_get_view (caller->peer, (IrisWireType) request->type),
                            request);

@@ -358,7 +358,10 @@ handle_for_cluster (IrisdGateway *self, const IrisdCaller *caller, const IrisWir
       && !irisd_away_find_node (self, &request->node, &own, &error))
     irisd_send_refusal (self, caller, request->request_id, error);
   else if (!own)
-    irisd_ask_requests_ask (self, caller, request);
+    {
+      if (irisd_submit_may_ask (self, caller, request, FALSE))
+        irisd_ask_requests_ask (self, caller, request);
+    }
   else if (iris_wire_message_has (request, IRIS_WIRE_KEY_FOR_OWNER))
     handle_for_owner (self, caller, request);
   else
