@@ -113,12 +113,27 @@ get (IrisdGateway *self)
 
 /* --- what waits is told why ------------------------------------------------------------------- */
 
+static gboolean
+listens (const Listener *self)
+{
+  return !irisd_peer_is_gone (self->peer)
+         && g_hash_table_contains (self->peer->jobs, self->request_id);
+}
+
+/* Their items have ended otherwise, as by CANCEL. */
+static void
+drop_listeners (Watch *watch)
+{
+  for (guint i = watch->listeners->len; i > 0; i--)
+    if (!listens (&g_array_index (watch->listeners, Listener, i - 1)))
+      g_array_remove_index_fast (watch->listeners, i - 1);
+}
+
 static void
 tell_listener (IrisdGateway *self, const Listener *listener, const char *note)
 {
   IrisWireMessage progress;
-  if (irisd_peer_is_gone (listener->peer)
-      || !g_hash_table_contains (listener->peer->jobs, listener->request_id))
+  if (!listens (listener))
     return;
   iris_wire_message_init (&progress, IRIS_WIRE_PROGRESS, listener->request_id);
   iris_wire_message_set_string (&progress, IRIS_WIRE_KEY_NOTE, note, -1);
@@ -167,6 +182,7 @@ ask (IrisdGateway *self, Watch *watch)
 static void
 go_on (IrisdGateway *self, Watch *watch)
 {
+  drop_listeners (watch);
   if (irisd_dependencies_is_awaited (&self->items, watch->number))
     ask (self, watch);
   else

@@ -12,7 +12,6 @@
 #include "daemon/exec/worker/irisd-worker-processes.h"
 #include "daemon/gateway/irisd-away.h"
 #include "daemon/gateway/irisd-send.h"
-#include "daemon/gateway/irisd-submit.h"
 
 #include <string.h>
 
@@ -390,18 +389,8 @@ irisd_ask_requests_ask_for (IrisdGateway *self,
   irisd_mailbox_post (self->core->front, &ask->base.message);
 }
 
-/* As irisd_ask_requests_ask(), unless the caller has asked too much already. */
-void
-irisd_ask_requests_begin (IrisdGateway *self,
-                          const IrisdCaller *caller,
-                          const IrisWireMessage *request)
-{
-  if (irisd_submit_may_ask (self, caller, request, FALSE))
-    irisd_ask_requests_ask (self, caller, request, NULL);
-}
-
-/* Sends @request, which the caller may make, to the bridge. Its node is another one. @answered
- * (nullable) gets the answer, unless the caller has gone. */
+/* Sends @request, which the caller may make and has room for, to the bridge. Its node is another
+ * one. @answered (nullable) gets the answer, unless the caller has gone. */
 void
 irisd_ask_requests_ask (IrisdGateway *self,
                         const IrisdCaller *caller,

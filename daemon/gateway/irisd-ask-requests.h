@@ -16,9 +16,6 @@ typedef void (*IrisdAskAnswerFunc) (IrisdGateway *self,
                                     const IrisWireMessage *answer,
                                     const GError *error);
 
-void irisd_ask_requests_begin (IrisdGateway *self,
-                               const IrisdCaller *caller,
-                               const IrisWireMessage *request);
 void irisd_ask_requests_ask (IrisdGateway *self,
                              const IrisdCaller *caller,
                              const IrisWireMessage *request,

@@ -273,7 +273,7 @@ irisd_away_route (IrisdGateway *self,
     return FALSE;
   if (iris_wire_message_has (item, IRIS_WIRE_KEY_FOR_OWNER))
     {
-      drop_keys (out, IRISD_AWAY_KEYS);
+      drop_keys (out, IRISD_AWAY_KEYS | IRIS_WIRE_BIT (IRIS_WIRE_KEY_AFTER_AWAY));
       return item->klass == IRIS_WIRE_CLASS_VOLATILE
              || refuse (error, IRIS_WIRE_ERROR_BAD_ARGUMENT,
                         "an item of another node is recorded there: send it as volatile");

@@ -362,7 +362,10 @@ handle_for_cluster (IrisdGateway *self, const IrisdCaller *caller, const IrisWir
   else if (!own && request->type == IRIS_WIRE_FOLLOW)
     irisd_follow_elsewhere_begin (self, caller, request);
   else if (!own)
-    irisd_ask_requests_begin (self, caller, request);
+    {
+      if (irisd_submit_may_ask (self, caller, request, FALSE))
+        irisd_ask_requests_ask (self, caller, request, NULL);
+    }
   else if (iris_wire_message_has (request, IRIS_WIRE_KEY_FOR_OWNER))
     handle_for_owner (self, caller, request);
   else

@@ -348,9 +348,9 @@ irisd_dependency_graph_end_away (IrisdDependencyGraph *self,
   IrisdDependent *decided = NULL;
   IrisdDependencyLink *link;
   g_return_val_if_fail (node != NULL && node->away, NULL);
-  if (end == IRISD_AWAY_END_UNKNOWN)
-    TAILQ_FOREACH (link, &node->links, among)
-  link->dependent->how = IRIS_WIRE_AFTER_SUCCESS;
+  for (link = TAILQ_FIRST (&node->links); link != NULL; link = TAILQ_NEXT (link, among))
+    if (end == IRISD_AWAY_END_UNKNOWN)
+      link->dependent->how = IRIS_WIRE_AFTER_SUCCESS;
   node->ended = TRUE;
   node->well = end == IRISD_AWAY_END_WELL;
   decide (node, &decided);
