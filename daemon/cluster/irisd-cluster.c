@@ -32,10 +32,6 @@
 /* How long an ending irisd waits for the end of its entry. */
 #define LEAVE_MS 1000
 
-/* Deliveries of an item, as irisd_streams_get_consumer_config() has them if nothing else is said.
- */
-#define MOST_TRIES 5
-
 /* STATISTICS tells what was counted at most so long ago. */
 #define COUNT_EACH_S 1
 
@@ -561,7 +557,7 @@ make_bridge (IrisdCluster *self)
     .bodies_stream = bodies,
     .bodies_bucket = bucket,
     .lease_ms = config->lease_ms,
-    .most_tries = MOST_TRIES,
+    .lost_attempts = config->lost_attempts,
     .max_away = config->max_away,
     .n_workers = count_workers (self),
     .pull_window = config->pull_window,

@@ -35,6 +35,7 @@ typedef struct
   GHashTable *labels;    /* utf8 utf8: where the node is, by kind: rack, zone */
   guint steal_threshold; /* waiting items of a node from which others steal; 0: irisd chooses */
   guint pull_window;     /* items that are asked for ahead, for each worker */
+  guint lost_attempts;   /* deliveries of an item beyond its tries, for nodes that were lost */
   guint64 lease_ms;      /* an item whose node is silent for so long goes to another one */
   guint64 max_away;      /* items of this node that other nodes may have, or that wait for them */
 } IrisdClusterConfig;

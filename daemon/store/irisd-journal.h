@@ -78,7 +78,7 @@ struct _IrisdJournalRequest
   IrisdRowBatch *row_batch; /* DONE: the rows to be written; all of one class */
   GPtrArray *persistents;   /* DONE: the journal's items for the rows, if they are durable */
 
-  gint64 view; /* FETCH, SHOW, FOLLOW, KICK, CANCEL, BURY_ITEM: an owner, or IRISD_VIEW_ALL */
+  gint64 view;  /* FETCH, SHOW, FOLLOW, KICK, CANCEL, BURY_ITEM: an owner, or IRISD_VIEW_ALL */
   gint64 owner; /* SUBMISSION: the item's, in the answer */
   guint64 item;
   guint64 wait_ms;

@@ -16,6 +16,7 @@
  */
 #include "irisd-away.h"
 
+#include "irisd-away-message.h"
 #include "irisd-ended-bodies.h"
 #include "irisd-stored-body.h"
 
@@ -574,32 +575,6 @@ on_extend (IrisdAwayItem *item, gpointer user_data)
   irisd_bridge_link_send (self->link, &extend);
 }
 
-/* The end of a cancelled item. */
-static guint8 *
-make_claim (IrisdAway *self, const guint8 *item, gsize *size)
-{
-  IrisWireMessage error;
-  IrisdWorkMessage claim = {
-    .kind = IRISD_WORK_MESSAGE_END,
-    .type = IRIS_WIRE_ERROR_REPLY,
-    .cancelled = TRUE,
-    .made_ms = g_get_real_time () / 1000,
-    .home = { self->shared->node, strlen (self->shared->node) },
-  };
-
-  iris_wire_message_init (&error, IRIS_WIRE_ERROR_REPLY, item);
-  iris_wire_message_set_uint (&error, IRIS_WIRE_KEY_CODE, IRIS_WIRE_ERROR_CANCELLED);
-  iris_wire_message_set_string (&error, IRIS_WIRE_KEY_ERROR_NAME,
-                                iris_wire_error_name (IRIS_WIRE_ERROR_CANCELLED), -1);
-  iris_wire_message_set_string (&error, IRIS_WIRE_KEY_MESSAGE,
-                                "the item was cancelled before it was done", -1);
-  if (!iris_wire_encode (&self->encoder, &error, NULL))
-    return NULL;
-  claim.header = self->encoder.frames[3];
-  memcpy (claim.item, item, sizeof claim.item);
-  return irisd_work_message_encode (&claim, self->shared->secret, size, NULL);
-}
-
 static void
 on_claimed (IrisdEngine *engine, const IrisdPublishResult *result, gpointer user_data)
 {
@@ -618,7 +593,8 @@ on_claim (IrisdAwayItem *item, gpointer user_data)
   IrisdAway *self = user_data;
   g_autofree char *subject = irisd_bridge_end_subject (self->shared->node, item->item);
   gsize size = 0;
-  g_autofree guint8 *claim = make_claim (self, item->item, &size);
+  g_autofree guint8 *claim = irisd_away_make_claim (self->shared, &self->encoder, item->item,
+                                                    &size);
   const IrisdEnginePublication publication = {
     .subject = subject,
     .data = claim,
@@ -643,7 +619,8 @@ on_withdraw (IrisdAwayItem *item, gpointer user_data)
   IrisdAway *self = user_data;
   const IrisdBridgeShared *shared = self->shared;
   gsize size = 0;
-  g_autofree guint8 *claim = make_claim (self, item->item, &size);
+  g_autofree guint8 *claim = irisd_away_make_claim (self->shared, &self->encoder, item->item,
+                                                    &size);
 
   if (item->sequence > 0)
     {
@@ -684,26 +661,6 @@ static const IrisdAwayFuncs table_funcs = {
 };
 
 /* --- leases ----------------------------------------------------------------------------------- */
-
-static char *
-dup_if (const IrisWireMessage *message, IrisWireKey key, const IrisWireString *string)
-{
-  return iris_wire_message_has (message, key) && string->len > 0 ? iris_wire_string_dup (string)
-                                                                 : NULL;
-}
-
-/* Where the item of @submit is published. */
-static char *
-make_subject (const IrisWireMessage *submit)
-{
-  g_autofree char *node = dup_if (submit, IRIS_WIRE_KEY_NODE, &submit->node);
-  g_autofree char *place = dup_if (submit, IRIS_WIRE_KEY_HINT_NAME, &submit->hint_name);
-  g_autofree char *service = iris_wire_string_dup (&submit->service);
-
-  if (node == NULL)
-    g_clear_pointer (&place, g_free);
-  return irisd_subject_for_work (node, node != NULL && submit->strict, place, service);
-}
 
 static void
 refuse_item (Item *data, IrisWireError code, const char *reason)
@@ -746,7 +703,7 @@ make_message (IrisdAway *self, Item *data, const IrisWireMessage *lease)
       data->body = g_bytes_new (message.body.data, message.body.size);
       message.body = (IrisWireFrame){ 0 };
     }
-  data->subject = make_subject (&submit);
+  data->subject = irisd_away_make_subject (&submit);
   data->message = irisd_work_message_encode (&message, shared->secret, &data->size, &error);
   if (data->message == NULL)
     refuse_item (data, IRIS_WIRE_ERROR_BAD_ARGUMENT, error->message);

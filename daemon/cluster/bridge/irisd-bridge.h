@@ -26,11 +26,11 @@ typedef struct
   const char *ends_stream;
   const char *bodies_stream;
   const char *bodies_bucket;
-  guint64 lease_ms;  /* ack_wait of the consumers */
-  guint most_tries;  /* max_deliver of the consumers; 0: no limit */
-  guint64 max_away;  /* items of this node that may be in the cluster */
-  guint n_workers;   /* of this node */
-  guint pull_window; /* items that are asked for ahead, for each worker */
+  guint64 lease_ms;    /* ack_wait of the consumers */
+  guint lost_attempts; /* deliveries of an item beyond its tries */
+  guint64 max_away;    /* items of this node that may be in the cluster */
+  guint n_workers;     /* of this node */
+  guint pull_window;   /* items that are asked for ahead, for each worker */
   guint
       steal_threshold; /* waiting items of a node from which others steal; 0: the policy chooses */
   /* what irisd does now */

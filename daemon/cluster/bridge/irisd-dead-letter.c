@@ -33,12 +33,21 @@ on_buried (IrisdEngine *engine, const IrisdPublishResult *result, gpointer user_
     irisd_engine_nak (engine, letter->ack, 5000);
 }
 
-/* Copies a message that no node can run to the stream of dead letters, and then ends it. */
-void
-irisd_dead_letter_bury (const IrisdBridgeShared *shared,
-                        const IrisdEngineMessage *message,
-                        const char *kind,
-                        const char *reason)
+static void
+on_copied (IrisdEngine *engine, const IrisdPublishResult *result, gpointer user_data)
+{
+  if (result->status != IRISD_PUBLISH_STORED && result->status != IRISD_PUBLISH_DUPLICATE)
+    irisd_log (IRISD_LOG_WARNING, "a dead letter was not stored: %s",
+               result->text != NULL ? result->text : "no reason given");
+}
+
+static void
+publish (const IrisdBridgeShared *shared,
+         const IrisdEngineMessage *message,
+         const char *kind,
+         const char *reason,
+         IrisdPublishFunc callback,
+         gpointer user_data)
 {
   g_autofree char *subject = g_strconcat (IRISD_SUBJECT_DEAD, shared->node, ".", kind, NULL);
   g_autofree char *id = g_strdup_printf ("dead-%" G_GUINT64_FORMAT, message->sequence);
@@ -55,15 +64,36 @@ irisd_dead_letter_bury (const IrisdBridgeShared *shared,
     .length = message->length,
     .message_id = id,
   };
-  DeadLetter *letter = g_new0 (DeadLetter, 1);
 
   irisd_log (IRISD_LOG_WARNING,
              "message %" G_GUINT64_FORMAT " of the cluster does not run: %s; it is in the stream "
              "of dead letters",
              message->sequence, reason);
+  irisd_engine_publish (shared->engine, &publication, callback, user_data);
+}
+
+/* Copies a message that no node can run to the stream of dead letters, and then ends it. */
+void
+irisd_dead_letter_bury (const IrisdBridgeShared *shared,
+                        const IrisdEngineMessage *message,
+                        const char *kind,
+                        const char *reason)
+{
+  DeadLetter *letter = g_new0 (DeadLetter, 1);
+
   letter->ack = g_strdup (message->reply);
   letter->reason = g_strdup (reason);
-  irisd_engine_publish (shared->engine, &publication, on_buried, letter);
+  publish (shared, message, kind, reason, on_buried, letter);
+}
+
+/* Copies a message to the stream of dead letters whose item ends by itself. */
+void
+irisd_dead_letter_copy (const IrisdBridgeShared *shared,
+                        const IrisdEngineMessage *message,
+                        const char *kind,
+                        const char *reason)
+{
+  publish (shared, message, kind, reason, on_copied, NULL);
 }
 
 /* The last token of its subject. */

@@ -14,4 +14,9 @@ void irisd_dead_letter_bury (const IrisdBridgeShared *shared,
                              const char *kind,
                              const char *reason);
 
+void irisd_dead_letter_copy (const IrisdBridgeShared *shared,
+                             const IrisdEngineMessage *message,
+                             const char *kind,
+                             const char *reason);
+
 G_END_DECLS

@@ -140,6 +140,14 @@ is_over (const IrisWireMessage *reply)
     }
 }
 
+/* Whether there is nothing by which the item could be leased again: it was volatile, or its client
+ * has acknowledged the end. Any other error says nothing about the end. */
+static gboolean
+is_gone (const IrisWireMessage *error)
+{
+  return error->code == IRIS_WIRE_ERROR_NO_SUCH_ITEM || error->code == IRIS_WIRE_ERROR_NOT_DURABLE;
+}
+
 /* @answer is a SHOW_REPLY, ERROR or BUSY of irisd. Returns whether it was for this. */
 gboolean
 irisd_ended_bodies_take (IrisdEndedBodies *self, const IrisWireMessage *answer)
@@ -148,11 +156,11 @@ irisd_ended_bodies_take (IrisdEndedBodies *self, const IrisWireMessage *answer)
 
   if (asked == NULL)
     return FALSE;
-  /* An item that irisd does not know was volatile, or its client has acknowledged the end. */
   if (answer->type == IRIS_WIRE_ERROR_REPLY
-      || (answer->type == IRIS_WIRE_SHOW_REPLY && is_over (answer)))
+          ? is_gone (answer)
+          : answer->type == IRIS_WIRE_SHOW_REPLY && is_over (answer))
     irisd_stored_body_remove_all (self->shared, asked->owner);
-  else
+  else if (answer->type != IRIS_WIRE_ERROR_REPLY)
     g_queue_push_tail_link (&self->waiting, waiting_new (asked->owner, asked->item));
   g_hash_table_remove (self->asked, answer->request_id);
   ask (self);

@@ -14,12 +14,15 @@
  *
  * What is tried again is decided here and not by irisd, because any node may try: the message is
  * given back with a delay. The stream counts deliveries, so a node that crashes by an item counts
- * too.
+ * too: an item may be delivered as often as it may be tried, and `lost-attempts` times more. What
+ * this node gave back before it ran does not count.
  */
 #include "irisd-guest.h"
 
 #include "irisd-dead-letter.h"
+#include "irisd-guest-rules.h"
 #include "irisd-stored-body.h"
+#include "irisd-uncounted.h"
 
 #include "daemon/base/irisd-log.h"
 #include "daemon/cluster/bridge/irisd-end-pack.h"
@@ -29,15 +32,11 @@
 
 #define LOOK_US (2 * G_USEC_PER_SEC)
 
-/* Deliveries of an item beyond those that its retries allow: for nodes that die while it runs. */
-#define CRASHES 4
+/* Items of which this node remembers what was no try. */
+#define MOST_UNCOUNTED 65536
 
 /* The pause until a message is delivered again that this node cannot deal with. */
 #define ELSEWHERE_MS 500
-
-/* A node that does not have the service gives an item back so often, for another one that has it.
- */
-#define MOST_ELSEWHERE 3
 
 /* Ends on the way to the stream whose items make room for others: storing takes milliseconds, so a
  * window that held them too would run dry. Beyond so many the stream does not keep up. */
@@ -51,18 +50,7 @@
 /* Has a message that was put there anew, so that its end is looked for before it runs. */
 #define AGAIN_HEADER "Iris-Again"
 
-#define DEFAULT_BACKOFF_MS 1000
-#define MOST_BACKOFF_MS    3600000
-
 #define K(key) IRIS_WIRE_BIT (IRIS_WIRE_KEY_##key)
-
-/* The keys of a SUBMIT that its home deals with, or that are about other items of it. */
-#define HOME_KEYS                                                                               \
-  (K (CLASS) | K (KEY) | K (KEEP_MS) | K (DETACH) | K (BURY) | K (SESSION) | K (DELAY_MS)       \
-   | K (AT_MS) | K (AFTER) | K (AFTER_AWAY) | K (AFTER_HOW) | K (RETRIES) | K (BACKOFF_MS)      \
-   | K (DEADLINE_MS) | K (QUEUE) | K (HOOK) | K (NEAR_ITEM) | K (WAIT_FOR_SERVICE) | K (ANY_NODE) | K (NODE))
-
-#define PLACE_KEYS (K (HINT) | K (HINT_NAME) | K (STRICT))
 
 /* Keys of an end that are about a number or place of this irisd. */
 #define HOST_KEYS (K (ITEM) | K (HOME) | K (NODE) | K (ATTEMPTS) | K (ENDS))
@@ -76,7 +64,8 @@ struct _IrisdGuest
   IrisdGuestEndFunc own_end;
   IrisdGuestLaneFunc delivered;
   gpointer user_data;
-  guint most_tries;
+  guint lost_attempts;
+  IrisdUncounted *uncounted;
   IrisdBridgeLink *link;
   IrisdGuestTable *table;
   IrisdGuestOutputs *outputs;
@@ -120,6 +109,7 @@ typedef struct
   IrisWireMessage submit;
   guint8 *end; /* NULL until it has ended */
   gsize end_size;
+  guint64 n_tries; /* deliveries that may have run, this one included */
   gboolean lost;   /* another end was there */
   gboolean ending; /* it counts as one */
   GBytes *body;    /* of the item, if it was not in the message */
@@ -193,7 +183,7 @@ encode_end (IrisdGuest *self, Guest *guest, IrisWireMessage *message)
     .type = message->type,
     .owner = guest->message.owner,
     .made_ms = g_get_real_time () / 1000,
-    .tries = (guint32) MIN (guest->item->n_tries, G_MAXUINT32),
+    .tries = (guint32) MIN (guest->n_tries, G_MAXUINT32),
     .home = guest->message.home,
     .node = { self->shared->node, strlen (self->shared->node) },
   };
@@ -301,34 +291,6 @@ end_guest (IrisdGuest *self, Guest *guest, const IrisWireMessage *completion)
   leave_irisd (self, guest, AFTER_END, 0);
 }
 
-static guint64
-get_backoff_ms (const Guest *guest)
-{
-  guint64 first = guest->submit.backoff_ms;
-
-  if (!iris_wire_message_has (&guest->submit, IRIS_WIRE_KEY_BACKOFF_MS))
-    first = DEFAULT_BACKOFF_MS;
-  first = MIN (first, MOST_BACKOFF_MS);
-  return MIN (first << MIN (guest->item->n_tries - 1, 12), MOST_BACKOFF_MS);
-}
-
-/* Whether another delivery may end otherwise. */
-static gboolean
-may_try_again (IrisdGuest *self, const Guest *guest, guint code)
-{
-  guint64 n = guest->item->n_tries;
-
-  if (self->most_tries > 0 && n >= self->most_tries)
-    return FALSE;
-  if (code == IRIS_WIRE_ERROR_UNKNOWN_SERVICE)
-    return n <= MOST_ELSEWHERE && !guest->submit.strict;
-  if (code == IRIS_WIRE_ERROR_CANCELLED || code == IRIS_WIRE_ERROR_BAD_ARGUMENT
-      || code == IRIS_WIRE_ERROR_NOT_PERMITTED || code == IRIS_WIRE_ERROR_NO_SUCH_PLACE
-      || code == IRIS_WIRE_ERROR_TOO_LARGE)
-    return FALSE;
-  return n <= guest->message.tries;
-}
-
 static void
 set_windows (IrisdGuest *self)
 {
@@ -349,14 +311,20 @@ take_failure (IrisdGuest *self, Guest *guest, const IrisWireMessage *error)
     {
       self->closing = TRUE;
       set_windows (self);
+      irisd_uncounted_add (self->uncounted, guest->item->item);
       irisd_guest_table_retry (self->table, guest->item, 0);
     }
-  else if (!may_try_again (self, guest, error->code))
+  else if (!irisd_guest_may_try_again (&guest->message, &guest->submit, guest->item->n_tries,
+                                       guest->n_tries, error->code))
     end_guest (self, guest, error);
   else if (error->code == IRIS_WIRE_ERROR_UNKNOWN_SERVICE)
-    irisd_guest_table_retry (self->table, guest->item, ELSEWHERE_MS);
+    {
+      irisd_uncounted_add (self->uncounted, guest->item->item);
+      irisd_guest_table_retry (self->table, guest->item, ELSEWHERE_MS);
+    }
   else
-    leave_irisd (self, guest, AFTER_RETRY, get_backoff_ms (guest));
+    leave_irisd (self, guest, AFTER_RETRY,
+                 irisd_guest_get_backoff_ms (&guest->submit, guest->n_tries));
 }
 
 /* --- what the table wants --------------------------------------------------------------------- */
@@ -421,24 +389,11 @@ on_submit (IrisdGuestItem *item, gpointer user_data)
 {
   IrisdGuest *self = user_data;
   Guest *guest = item->data;
-  const IrisdWorkMessage *from = &guest->message;
-  IrisWireMessage submit = guest->submit;
+  IrisWireMessage wanted = guest->submit, submit;
   guint64 credit;
-  IrisdGuestOutputKind kind = irisd_guest_output_choose (&submit, &credit);
+  IrisdGuestOutputKind kind = irisd_guest_output_choose (&wanted, &credit);
 
-  /* A place of another node means nothing here, and its order neither. */
-  if (!iris_wire_message_has (&submit, IRIS_WIRE_KEY_NODE) || !is_own (self, &submit.node))
-    submit.present &= ~PLACE_KEYS;
-  else if ((submit.present & (K (HINT) | K (HINT_NAME) | K (NEAR_PATH))) == 0)
-    submit.present &= ~K (STRICT); /* strict as to the node */
-  submit.present &= ~HOME_KEYS;
-  submit.klass = IRIS_WIRE_CLASS_VOLATILE;
-  iris_wire_message_set_boolean (&submit, IRIS_WIRE_KEY_QUIET, TRUE);
-  iris_wire_message_set_uint (&submit, IRIS_WIRE_KEY_FOR_OWNER, from->owner);
-  if (from->key_name.len > 0)
-    iris_wire_message_set_string (&submit, IRIS_WIRE_KEY_KEY_NAME, from->key_name.data,
-                                  (gssize) from->key_name.len);
-  iris_wire_message_set_cluster_item (&submit, item->item);
+  irisd_guest_make_submit (&guest->message, &wanted, self->shared->node, &submit);
   if (guest->body != NULL)
     iris_wire_message_set_body (&submit, g_bytes_get_data (guest->body, NULL),
                                 g_bytes_get_size (guest->body));
@@ -447,7 +402,7 @@ on_submit (IrisdGuestItem *item, gpointer user_data)
   g_clear_pointer (&guest->output, irisd_guest_output_free);
   if (!irisd_bridge_link_send (self->link, &submit))
     return FALSE;
-  guest->output = irisd_guest_output_new (self->outputs, from, item->n_tries, kind, credit,
+  guest->output = irisd_guest_output_new (self->outputs, &guest->message, item->n_tries, kind, credit,
                                           item->request, guest);
   return TRUE;
 }
@@ -701,6 +656,7 @@ on_acknowledge (IrisdGuestItem *item, gpointer user_data)
     }
   else
     self->counts.n_done++;
+  irisd_uncounted_forget (self->uncounted, item->item);
   irisd_engine_ack (self->shared->engine, item->ack);
 }
 
@@ -862,19 +818,36 @@ read_item (IrisdGuest *self, Guest *guest, const IrisdEngineMessage *message, GE
   return FALSE;
 }
 
+/* Whether nodes were lost with the item again and again. */
+static gboolean
+is_poison (IrisdGuest *self, const Guest *guest)
+{
+  return guest->n_tries > (guint64) guest->message.tries + 1 + self->lost_attempts;
+}
+
 static void
-start (IrisdGuest *self, Guest *guest)
+end_poison (IrisdGuest *self, Guest *guest, const IrisdEngineMessage *delivered)
+{
+  g_autofree char *why = g_strdup_printf (
+      "too many nodes were lost while they had the item: beyond its %u retries it may be tried %u "
+      "times; see why, and submit it again, or raise [cluster] lost-attempts",
+      guest->message.tries, self->lost_attempts);
+
+  self->counts.n_dead++;
+  irisd_dead_letter_copy (self->shared, delivered, "lost", why);
+  end_with_error (self, guest, IRIS_WIRE_ERROR_WORKER_LOST, why);
+}
+
+static void
+start (IrisdGuest *self, Guest *guest, const IrisdEngineMessage *delivered)
 {
   const IrisdWorkMessage *message = &guest->message;
-  guint64 n = guest->item->n_tries;
 
   if (message->begin_ms > 0 && g_get_real_time () / 1000 > message->begin_ms)
     end_with_error (self, guest, IRIS_WIRE_ERROR_DEADLINE_PASSED,
                     "the item had not begun by its deadline");
-  else if (n > (guint64) message->tries + 1 + CRASHES)
-    end_with_error (self, guest, IRIS_WIRE_ERROR_WORKER_LOST,
-                    "too many nodes were lost while they had the item; see why, and submit it "
-                    "again");
+  else if (is_poison (self, guest))
+    end_poison (self, guest, delivered);
   else if (message->stored && message->reference.size > self->max_body)
     {
       g_autofree char *why = g_strdup_printf (
@@ -921,15 +894,16 @@ on_delivered (IrisdPull *pull, const IrisdEngineMessage *message, gpointer user_
   self->counts.n_again += message->n_delivered > 1;
   self->counts.bytes_in += message->length;
   self->delivered (lane, message->n_pending, self->user_data);
-  if (!irisd_bridge_link_is_up (self->link))
-    {
-      irisd_engine_nak (self->shared->engine, message->reply, ELSEWHERE_MS);
-      irisd_pull_release (pull, 1);
-      return;
-    }
   if (!read_item (self, &guest, message, &error))
     {
       refuse (lane, message, error);
+      return;
+    }
+  if (!irisd_bridge_link_is_up (self->link))
+    {
+      irisd_uncounted_add (self->uncounted, guest.message.item);
+      irisd_engine_nak (self->shared->engine, message->reply, ELSEWHERE_MS);
+      irisd_pull_release (pull, 1);
       return;
     }
   guest.item = irisd_guest_table_deliver (self->table, guest.message.item, message->reply,
@@ -941,10 +915,12 @@ on_delivered (IrisdPull *pull, const IrisdEngineMessage *message, gpointer user_
       return;
     }
   self->counts.mean_bytes = mean_of (self->counts.mean_bytes, guest.message.body.size);
+  guest.n_tries = irisd_uncounted_count_tries (self->uncounted, guest.message.item,
+                                               message->n_delivered);
   guest.kept = irisd_engine_message_keep (message);
   guest.item->unsure = message->counts_anew;
   guest.item->data = g_memdup2 (&guest, sizeof guest);
-  start (self, guest.item->data);
+  start (self, guest.item->data, message);
   hurry (self);
 }
 
@@ -1154,10 +1130,10 @@ irisd_guest_get_counts (const IrisdGuest *self, IrisdGuestCounts *counts)
   counts->n_guests = irisd_guest_table_get_size (self->table);
 }
 
-/* @most_tries: how often the consumers deliver an item; 0 for ever. */
+/* @lost_attempts: how often an item is delivered beyond its first try and its retries. */
 IrisdGuest *
 irisd_guest_new (const IrisdBridgeShared *shared,
-                 guint most_tries,
+                 guint lost_attempts,
                  IrisdGuestEndFunc own_end,
                  IrisdGuestLaneFunc delivered,
                  gpointer user_data)
@@ -1168,7 +1144,8 @@ irisd_guest_new (const IrisdBridgeShared *shared,
   IrisdGuest *self = g_new0 (IrisdGuest, 1);
 
   self->shared = shared;
-  self->most_tries = most_tries;
+  self->lost_attempts = lost_attempts;
+  self->uncounted = irisd_uncounted_new (MOST_UNCOUNTED);
   self->max_body = FIRST_MAX_BODY;
   self->own_end = own_end;
   self->delivered = delivered;
@@ -1221,6 +1198,7 @@ irisd_guest_free (IrisdGuest *self)
 {
   irisd_guest_table_free (self->table);
   irisd_guest_outputs_free (self->outputs);
+  irisd_uncounted_free (self->uncounted);
   g_source_unref (self->timer);
   g_source_unref (self->teller);
   g_hash_table_unref (self->words);

@@ -39,7 +39,7 @@ typedef struct
 } IrisdGuestCounts;
 
 IrisdGuest *irisd_guest_new (const IrisdBridgeShared *shared,
-                             guint most_tries,
+                             guint lost_attempts,
                              IrisdGuestEndFunc own_end,
                              IrisdGuestLaneFunc delivered,
                              gpointer user_data);

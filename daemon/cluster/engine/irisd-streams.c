@@ -11,12 +11,13 @@
 #define NS_PER_MS G_GINT64_CONSTANT (1000000)
 #define NS_PER_S  G_GINT64_CONSTANT (1000000000)
 
-#define DEFAULT_MAX_ITEMS   1000000
-#define DEFAULT_MAX_BYTES   (G_GINT64_CONSTANT (1) << 30)
-#define DEFAULT_MAX_BODIES  (G_GINT64_CONSTANT (1) << 30)
-#define DEFAULT_KEEP_MS     (24 * 3600 * G_GINT64_CONSTANT (1000))
-#define DEFAULT_LEASE_MS    60000
-#define DEFAULT_MAX_TRIES   5
+#define DEFAULT_MAX_ITEMS  1000000
+#define DEFAULT_MAX_BYTES  (G_GINT64_CONSTANT (1) << 30)
+#define DEFAULT_MAX_BODIES (G_GINT64_CONSTANT (1) << 30)
+#define DEFAULT_KEEP_MS    (24 * 3600 * G_GINT64_CONSTANT (1000))
+#define DEFAULT_LEASE_MS   60000
+/* Each item says how often it may be tried. */
+#define DEFAULT_MAX_TRIES   (-1)
 #define DEFAULT_MAX_RUNNING 10000
 /* Of a stream of dead letters and advisories. */
 #define DEAD_AGE_NS    (30 * 24 * 3600 * NS_PER_S)

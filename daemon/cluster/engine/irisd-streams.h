@@ -23,7 +23,7 @@ typedef struct
   guint64 max_bodies; /* bytes of bodies that are larger than a message (1 GiB) */
   guint64 keep_ms;    /* how long ends are kept (1 day) */
   guint64 lease_ms;   /* ack_wait (60,000) */
-  guint max_tries;    /* deliveries of an item (5) */
+  guint max_tries;    /* deliveries of an item (no end: its host counts) */
   guint max_running;  /* max_ack_pending, for each consumer (10,000) */
 } IrisdStreamsOptions;
 

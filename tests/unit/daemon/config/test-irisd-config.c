@@ -369,6 +369,7 @@ START_TEST (the_manual_page_gives_every_key_of_a_cluster)
                                       "steal-threshold",
                                       "pull-window",
                                       "lease-ms",
+                                      "lost-attempts",
                                       "max-away" };
   g_autofree char *path = g_build_filename (source_root, "doc", "man", "irisd.conf.5", NULL);
   g_autofree char *page = NULL;

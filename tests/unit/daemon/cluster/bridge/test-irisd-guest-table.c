@@ -271,6 +271,19 @@ can_happen (World *world, guint event)
 }
 
 static void
+take_body (World *world, guint event)
+{
+  IrisdGuestItem *item = irisd_guest_table_find (world->table, world->id);
+
+  world->fetching = FALSE;
+  world->fetched = event == FETCHED;
+  if (event == FETCHED_DAMAGED)
+    irisd_guest_table_end (world->table, item, world->now);
+  else
+    irisd_guest_table_fetched (world->table, item, event == FETCHED, world->now);
+}
+
+static void
 happen (World *world, guint event)
 {
   IrisdGuestItem *item;
@@ -320,15 +333,8 @@ happen (World *world, guint event)
       break;
     case FETCHED:
     case FETCHED_LATER:
-      world->fetching = FALSE;
-      world->fetched = event == FETCHED;
-      irisd_guest_table_fetched (world->table, irisd_guest_table_find (world->table, world->id),
-                                 event == FETCHED, world->now);
-      break;
     case FETCHED_DAMAGED:
-      world->fetching = FALSE;
-      irisd_guest_table_end (world->table, irisd_guest_table_find (world->table, world->id),
-                             world->now);
+      take_body (world, event);
       break;
     case DISCONNECT:
       world->connected = world->running = FALSE;

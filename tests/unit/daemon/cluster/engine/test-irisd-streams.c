@@ -77,6 +77,16 @@ TEST (options_are_in_the_configurations)
   ck_assert_str_eq (key, "$KV.cell_nodes.n1");
 }
 
+/* The servers would else end an item that has more retries. */
+TEST (deliveries_have_no_end_unless_it_is_said)
+{
+  const IrisdStreamsOptions options = { .replicas = 1 };
+  g_autoptr (JsonObject)
+      any = irisd_streams_get_consumer_config (&options, IRISD_CONSUMER_ANY, NULL);
+
+  ck_assert_int_eq (irisd_json_get_int (any, "max_deliver"), -1);
+}
+
 /* As tools of NATS make a bucket, with the limits of this cluster. */
 TEST (bodies_are_an_object_store)
 {
