@@ -45,30 +45,59 @@ struct _IrisdBridge
 
 /* --- other nodes ------------------------------------------------------------------------------ */
 
-/* The plan wants a change at another node. */
+static void
+open_other (IrisdBridge *self, const char *node, IrisdPullKind kind, const IrisdBridgePull *pull)
+{
+  g_autofree char *name = irisd_streams_get_consumer_name (IRISD_CONSUMER_SOFT, node);
+  IrisdGuestLane *lane = irisd_guest_open (self->guest, name, kind, pull->n_open,
+                                           pull->min_pending);
+
+  g_hash_table_insert (self->others, g_strdup (node), lane);
+}
+
+/* The plan wants a change at another node. What it withdraws is not asked for again and ends by
+ * itself, within seconds. To cut it off would lose what a server sends before it hears of that, for
+ * the length of a lease. */
 static void
 on_pull (const IrisdBridgePull *pull, gpointer user_data)
 {
   IrisdBridge *self = user_data;
   IrisdGuestLane *lane = g_hash_table_lookup (self->others, pull->node);
+  IrisdPullKind kind = pull->rescue || pull->min_pending == 0 ? IRISD_PULL_RESCUER
+                                                              : IRISD_PULL_THIEF;
 
   if (pull->drop || !self->taking)
     {
       if (lane != NULL)
-        irisd_guest_lane_close (lane);
-      g_hash_table_remove (self->others, pull->node);
+        irisd_guest_lane_set (lane, 0, 0);
+      return;
     }
-  else if (lane != NULL)
+  if (lane != NULL && irisd_guest_lane_get_kind (lane) != kind)
+    {
+      irisd_guest_lane_close (lane);
+      g_hash_table_remove (self->others, pull->node);
+      lane = NULL;
+    }
+  if (lane != NULL)
     irisd_guest_lane_ask (lane, pull->n_open, pull->min_pending);
   else
-    {
-      g_autofree char *name = irisd_streams_get_consumer_name (IRISD_CONSUMER_SOFT, pull->node);
-      lane = irisd_guest_open (self->guest, name,
-                               pull->rescue || pull->min_pending == 0 ? IRISD_PULL_RESCUER
-                                                                      : IRISD_PULL_THIEF,
-                               pull->n_open, pull->min_pending);
-      g_hash_table_insert (self->others, g_strdup (pull->node), lane);
-    }
+    open_other (self, pull->node, kind, pull);
+}
+
+/* Those that were withdrawn, and have nothing under way any more. */
+static void
+close_withdrawn (IrisdBridge *self)
+{
+  GHashTableIter iter;
+  gpointer lane;
+
+  g_hash_table_iter_init (&iter, self->others);
+  while (g_hash_table_iter_next (&iter, NULL, &lane))
+    if (irisd_guest_lane_is_over (lane))
+      {
+        irisd_guest_lane_close (lane);
+        g_hash_table_iter_remove (&iter);
+      }
 }
 
 static IrisdBridgeLoad
@@ -127,6 +156,7 @@ plan (IrisdBridge *self)
   const IrisdBridgeLoad load = measure (self);
 
   set_window (self, load.mean_run_ns);
+  close_withdrawn (self);
   self->planned_us = g_get_monotonic_time ();
   g_source_set_ready_time (
       self->timer, irisd_bridge_plan_make (self->plan, &load, self->planned_us, on_pull, self));

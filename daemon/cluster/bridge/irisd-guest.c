@@ -80,6 +80,7 @@ struct _IrisdGuestLane
 {
   IrisdGuest *guest;
   IrisdPull *pull; /* NULL once it is closed */
+  IrisdPullKind kind;
   guint window;
 };
 
@@ -863,6 +864,7 @@ irisd_guest_open (IrisdGuest *self,
   };
 
   lane->guest = self;
+  lane->kind = kind;
   lane->window = window;
   lane->pull = irisd_pull_new (self->shared->engine, &options, &events, lane);
   g_ptr_array_add (self->lanes, lane);
@@ -887,6 +889,19 @@ void
 irisd_guest_lane_ask (IrisdGuestLane *self, guint n, guint64 min_pending)
 {
   irisd_guest_lane_set (self, irisd_pull_get_n_held (self->pull) + n, min_pending);
+}
+
+/* Nothing is asked for, and nothing is under way. */
+gboolean
+irisd_guest_lane_is_over (const IrisdGuestLane *self)
+{
+  return self->window == 0 && irisd_pull_get_n_asked (self->pull) == 0;
+}
+
+IrisdPullKind
+irisd_guest_lane_get_kind (const IrisdGuestLane *self)
+{
+  return self->kind;
 }
 
 /* What the consumer had left when it was last heard of. */

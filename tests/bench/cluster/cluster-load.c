@@ -322,8 +322,6 @@ run_plain (const char *urls)
     open_link (&hosts[i], each[i], on_stored);
   for (gint i = 0; i < n_fetchers; i++)
     start_fetcher (&fetchers[i], &hosts[i % n_hosts], (n_items + i) / n_fetchers);
-  /* The fetchers wait at the server before the clock starts. */
-  g_usleep (200000);
   begin = g_get_monotonic_time ();
   for (gint i = 0; i < n_items; i++)
     {
