@@ -18,7 +18,7 @@
 #include "irisd-guest.h"
 
 #include "daemon/base/irisd-log.h"
-#include "daemon/cluster/bridge/irisd-end-pack.h"
+#include "daemon/cluster/bridge/irisd-end-words.h"
 
 #include <string.h>
 
@@ -66,8 +66,7 @@ struct _IrisdGuest
   IrisdGuestTable *table;
   IrisdEngineSubscription *cancels;
   GSource *timer;
-  GHashTable *words; /* utf8 IrisdEndPack: by home, what it is told next */
-  GSource *teller;   /* ready while there are any */
+  IrisdEndWords *words;
   GPtrArray *lanes;
   GByteArray *acks; /* request ids of completions that were taken */
   gboolean closing; /* irisd takes no more items, until its end */
@@ -437,59 +436,6 @@ on_publish (IrisdGuestItem *item, gpointer user_data)
 }
 
 static void
-send_words (IrisdGuest *self, const char *home, IrisdEndPack *pack)
-{
-  gsize size;
-  g_autofree char *subject = irisd_subject_for_node (home, "end");
-  gconstpointer message;
-
-  if (pack->n == 0)
-    return;
-  message = irisd_end_pack_get_message (pack, &size);
-  irisd_engine_send (self->shared->engine, subject, NULL, NULL, 0, message, size);
-  irisd_end_pack_clear (pack);
-}
-
-static void
-send_all_words (IrisdGuest *self)
-{
-  GHashTableIter iter;
-  gpointer home, pack;
-
-  g_source_set_ready_time (self->teller, -1);
-  g_hash_table_iter_init (&iter, self->words);
-  while (g_hash_table_iter_next (&iter, &home, &pack))
-    send_words (self, home, pack);
-}
-
-static gboolean
-on_teller (gpointer data)
-{
-  send_all_words (data);
-  return G_SOURCE_CONTINUE;
-}
-
-/* Of the answers that the engine hands over at once, all ends for one home go together. */
-static void
-add_word (IrisdGuest *self, const char *home, gconstpointer end, gsize size)
-{
-  IrisdEndPack *pack = g_hash_table_lookup (self->words, home);
-
-  if (pack == NULL)
-    {
-      pack = irisd_end_pack_new ();
-      g_hash_table_insert (self->words, g_strdup (home), pack);
-    }
-  if ((pack->n > 0 && !irisd_bridge_fits (self->shared, pack->bytes->len + size))
-      || !irisd_end_pack_add (pack, end, size))
-    {
-      send_words (self, home, pack);
-      irisd_end_pack_add (pack, end, size);
-    }
-  g_source_set_ready_time (self->teller, 0);
-}
-
-static void
 on_tell (IrisdGuestItem *item, gpointer user_data)
 {
   IrisdGuest *self = user_data;
@@ -502,7 +448,7 @@ on_tell (IrisdGuestItem *item, gpointer user_data)
   else
     {
       g_autofree char *home = iris_wire_string_dup (&guest->message.home);
-      add_word (self, home, guest->end, guest->end_size);
+      irisd_end_words_add (self->words, home, guest->end, guest->end_size);
     }
 }
 
@@ -968,12 +914,7 @@ irisd_guest_new (const IrisdBridgeShared *shared,
   g_source_set_callback (self->timer, on_timer, self, NULL);
   g_source_set_static_name (self->timer, "irisd-guest");
   g_source_attach (self->timer, shared->context);
-  self->words = g_hash_table_new_full (g_str_hash, g_str_equal, g_free,
-                                       (GDestroyNotify) irisd_end_pack_free);
-  self->teller = g_source_new (&timer_funcs, sizeof (GSource));
-  g_source_set_callback (self->teller, on_teller, self, NULL);
-  g_source_set_static_name (self->teller, "irisd-guest-words");
-  g_source_attach (self->teller, shared->context);
+  self->words = irisd_end_words_new (shared);
   self->cancels = irisd_engine_subscribe (shared->engine, IRISD_BRIDGE_CANCEL_SUBJECT, on_cancel,
                                           self);
   self->link = irisd_bridge_link_new (
@@ -992,11 +933,10 @@ irisd_guest_stop (IrisdGuest *self)
   while (self->lanes->len > 0)
     irisd_guest_lane_close (g_ptr_array_index (self->lanes, 0));
   irisd_guest_table_give_all_back (self->table);
-  send_all_words (self);
+  irisd_end_words_stop (self->words);
   irisd_engine_unsubscribe (self->cancels);
   irisd_bridge_link_say_bye (self->link);
   g_source_destroy (self->timer);
-  g_source_destroy (self->teller);
 }
 
 /* It was stopped, and the engine is gone. */
@@ -1005,8 +945,7 @@ irisd_guest_free (IrisdGuest *self)
 {
   irisd_guest_table_free (self->table);
   g_source_unref (self->timer);
-  g_source_unref (self->teller);
-  g_hash_table_unref (self->words);
+  irisd_end_words_free (self->words);
   irisd_bridge_link_free (self->link);
   iris_wire_encoder_clear (&self->encoder);
   g_ptr_array_unref (self->lanes);
