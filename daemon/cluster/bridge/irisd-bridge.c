@@ -55,9 +55,17 @@ open_other (IrisdBridge *self, const char *node, IrisdPullKind kind, const Irisd
   g_hash_table_insert (self->others, g_strdup (node), lane);
 }
 
-/* The plan wants a change at another node. What it withdraws is not asked for again and ends by
- * itself, within seconds. To cut it off would lose what a server sends before it hears of that, for
- * the length of a lease. */
+static void
+close_other (IrisdBridge *self, const char *node, IrisdGuestLane *lane)
+{
+  irisd_guest_lane_close (lane);
+  g_hash_table_remove (self->others, node);
+}
+
+/* The plan wants a change at another node. A thief's pull that it withdraws is not renewed, and
+ * ends by itself within 5 s. To cut it off would lose what a server sends before it hears of that,
+ * for the length of a lease. One without a threshold is cut off all the same: it would take from a
+ * node that has come back. */
 static void
 on_pull (const IrisdBridgePull *pull, gpointer user_data)
 {
@@ -68,14 +76,15 @@ on_pull (const IrisdBridgePull *pull, gpointer user_data)
 
   if (pull->drop || !self->taking)
     {
-      if (lane != NULL)
+      if (lane != NULL && irisd_guest_lane_get_kind (lane) == IRISD_PULL_THIEF)
         irisd_guest_lane_set (lane, 0, 0);
+      else if (lane != NULL)
+        close_other (self, pull->node, lane);
       return;
     }
   if (lane != NULL && irisd_guest_lane_get_kind (lane) != kind)
     {
-      irisd_guest_lane_close (lane);
-      g_hash_table_remove (self->others, pull->node);
+      close_other (self, pull->node, lane);
       lane = NULL;
     }
   if (lane != NULL)
@@ -107,7 +116,7 @@ measure (IrisdBridge *self)
 
   irisd_guest_get_counts (self->guest, &counts);
   IrisdBridgeLoad load = {
-    .n_guests = counts.n_guests - counts.n_ending,
+    .n_guests = counts.n_guests - MIN (counts.n_ending, counts.n_guests),
     .n_ended = counts.n_done + counts.n_lost + counts.n_ending,
     .n_pending = self->soft != NULL ? irisd_guest_lane_get_backlog (self->soft) : 0,
     .mean_run_ns = counts.mean_run_ns,

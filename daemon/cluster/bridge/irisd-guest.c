@@ -190,8 +190,8 @@ leave_window (Guest *guest)
 static void
 begin_end (IrisdGuest *self, Guest *guest)
 {
+  self->counts.n_ending += !guest->ending;
   guest->ending = TRUE;
-  self->counts.n_ending++;
   if (self->counts.n_ending <= MOST_ENDING)
     leave_window (guest);
   irisd_guest_table_end (self->table, guest->item, g_get_monotonic_time ());
