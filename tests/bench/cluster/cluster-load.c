@@ -311,7 +311,7 @@ run_plain (const char *urls)
 {
   g_autofree gint64 *times = g_new (gint64, n_items);
   g_auto (GStrv) each = g_strsplit (urls, ",", -1);
-  const gint n_hosts = single ? 1 : (gint) MIN (g_strv_length (each), MAX_HOSTS);
+  const gint n_hosts = single ? 1 : (gint) CLAMP (g_strv_length (each), 1, MAX_HOSTS);
   const gint n_fetchers = single ? 1 : n_hosts * N_FETCHES;
   Fetcher fetchers[MAX_HOSTS * N_FETCHES];
   gint64 begin;
