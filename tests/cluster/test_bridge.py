@@ -216,9 +216,36 @@ def what_is_not_signed_never_runs():
         wait_until(lambda: world.nodes.messages('IRIS') == 0, 'the stream of items is empty')
 
 
+def an_item_for_any_node_goes_to_one_that_has_its_service():
+    with Folder() as folder:
+        world = World(folder)
+        first, second = world.nodes[0], world.nodes[1]
+        (folder.path / 'served.py').write_text('def rare(job):\n    return "done"\n')
+        python = pathlib.Path(__file__).resolve().parents[2] / 'clients/python'
+        worker = folder.process('worker')
+        worker.spawn([sys.executable, '-m', 'irisd_client', 'serve', '--endpoint', second.endpoint, 'rare=served:rare'],
+                     env=dict(second.env, PYTHONPATH=f'{python}:{folder.path}'))
+
+        def known():
+            try:
+                return submit(first, [], service='rare')
+            except IrisdError as error:
+                expect(error.name, 'unknown-service')
+        numbers = [wait_until(known, 'n1 knows the service of n2')]
+        numbers += [submit(first, [], service='rare', any_node=True) for _ in range(12)]
+        for number in numbers:
+            answer = fetch(first, number)
+            expect(answer.body, b'done')
+            expect(answer.header.get('node'), 'n2')
+            # No other node has had it before.
+            expect(answer.header.get('attempts', 1), 1)
+        world.check_ends()
+
+
 CASES = (items_run_where_they_are_sent, idle_nodes_take_what_waits_at_another, an_item_that_fails_there_fails_here, an_item_is_tried_again_as_often_as_it_may_be,
          a_cancelled_item_does_not_run, a_cancelled_item_stops_where_it_runs, an_item_whose_host_dies_runs_elsewhere_and_ends_once,
-         the_end_waits_for_a_home_that_died, a_home_that_is_killed_again_and_again_loses_nothing, what_is_not_signed_never_runs)
+         the_end_waits_for_a_home_that_died, a_home_that_is_killed_again_and_again_loses_nothing, what_is_not_signed_never_runs,
+         an_item_for_any_node_goes_to_one_that_has_its_service)
 
 if __name__ == '__main__':
     end_on_signals()

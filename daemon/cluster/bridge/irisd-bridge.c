@@ -45,30 +45,68 @@ struct _IrisdBridge
 
 /* --- other nodes ------------------------------------------------------------------------------ */
 
-/* The plan wants a change at another node. */
+static void
+open_other (IrisdBridge *self, const char *node, IrisdPullKind kind, const IrisdBridgePull *pull)
+{
+  g_autofree char *name = irisd_streams_get_consumer_name (IRISD_CONSUMER_SOFT, node);
+  IrisdGuestLane *lane = irisd_guest_open (self->guest, name, kind, pull->n_open,
+                                           pull->min_pending);
+
+  g_hash_table_insert (self->others, g_strdup (node), lane);
+}
+
+static void
+close_other (IrisdBridge *self, const char *node, IrisdGuestLane *lane)
+{
+  irisd_guest_lane_close (lane);
+  g_hash_table_remove (self->others, node);
+}
+
+/* The plan wants a change at another node. A thief's pull that it withdraws is not renewed, and
+ * ends by itself within 5 s. To cut it off would lose what a server sends before it hears of that,
+ * for the length of a lease. One without a threshold is cut off all the same: it would take from a
+ * node that has come back. */
 static void
 on_pull (const IrisdBridgePull *pull, gpointer user_data)
 {
   IrisdBridge *self = user_data;
   IrisdGuestLane *lane = g_hash_table_lookup (self->others, pull->node);
+  IrisdPullKind kind = pull->rescue || pull->min_pending == 0 ? IRISD_PULL_RESCUER
+                                                              : IRISD_PULL_THIEF;
 
   if (pull->drop || !self->taking)
     {
-      if (lane != NULL)
-        irisd_guest_lane_close (lane);
-      g_hash_table_remove (self->others, pull->node);
+      if (lane != NULL && irisd_guest_lane_get_kind (lane) == IRISD_PULL_THIEF)
+        irisd_guest_lane_set (lane, 0, 0);
+      else if (lane != NULL)
+        close_other (self, pull->node, lane);
+      return;
     }
-  else if (lane != NULL)
+  if (lane != NULL && irisd_guest_lane_get_kind (lane) != kind)
+    {
+      close_other (self, pull->node, lane);
+      lane = NULL;
+    }
+  if (lane != NULL)
     irisd_guest_lane_ask (lane, pull->n_open, pull->min_pending);
   else
-    {
-      g_autofree char *name = irisd_streams_get_consumer_name (IRISD_CONSUMER_SOFT, pull->node);
-      lane = irisd_guest_open (self->guest, name,
-                               pull->rescue || pull->min_pending == 0 ? IRISD_PULL_RESCUER
-                                                                      : IRISD_PULL_THIEF,
-                               pull->n_open, pull->min_pending);
-      g_hash_table_insert (self->others, g_strdup (pull->node), lane);
-    }
+    open_other (self, pull->node, kind, pull);
+}
+
+/* Those that were withdrawn, and have nothing under way any more. */
+static void
+close_withdrawn (IrisdBridge *self)
+{
+  GHashTableIter iter;
+  gpointer lane;
+
+  g_hash_table_iter_init (&iter, self->others);
+  while (g_hash_table_iter_next (&iter, NULL, &lane))
+    if (irisd_guest_lane_is_over (lane))
+      {
+        irisd_guest_lane_close (lane);
+        g_hash_table_iter_remove (&iter);
+      }
 }
 
 static IrisdBridgeLoad
@@ -78,7 +116,7 @@ measure (IrisdBridge *self)
 
   irisd_guest_get_counts (self->guest, &counts);
   IrisdBridgeLoad load = {
-    .n_guests = counts.n_guests - counts.n_ending,
+    .n_guests = counts.n_guests - MIN (counts.n_ending, counts.n_guests),
     .n_ended = counts.n_done + counts.n_lost + counts.n_ending,
     .n_pending = self->soft != NULL ? irisd_guest_lane_get_backlog (self->soft) : 0,
     .mean_run_ns = counts.mean_run_ns,
@@ -127,6 +165,7 @@ plan (IrisdBridge *self)
   const IrisdBridgeLoad load = measure (self);
 
   set_window (self, load.mean_run_ns);
+  close_withdrawn (self);
   self->planned_us = g_get_monotonic_time ();
   g_source_set_ready_time (
       self->timer, irisd_bridge_plan_make (self->plan, &load, self->planned_us, on_pull, self));

@@ -25,7 +25,7 @@
 #include "irisd-uncounted.h"
 
 #include "daemon/base/irisd-log.h"
-#include "daemon/cluster/bridge/irisd-end-pack.h"
+#include "daemon/cluster/bridge/irisd-end-words.h"
 #include "daemon/cluster/bridge/irisd-guest-output.h"
 
 #include <string.h>
@@ -71,8 +71,7 @@ struct _IrisdGuest
   IrisdGuestOutputs *outputs;
   IrisdEngineSubscription *cancels;
   GSource *timer;
-  GHashTable *words; /* utf8 IrisdEndPack: by home, what it is told next */
-  GSource *teller;   /* ready while there are any */
+  IrisdEndWords *words;
   GPtrArray *lanes;
   GByteArray *acks;   /* request ids of completions that were taken */
   gboolean closing;   /* irisd takes no more items, until its end */
@@ -87,6 +86,7 @@ struct _IrisdGuestLane
 {
   IrisdGuest *guest;
   IrisdPull *pull; /* NULL once it is closed */
+  IrisdPullKind kind;
   guint window;
 };
 
@@ -574,59 +574,6 @@ on_fetch (IrisdGuestItem *item, gpointer user_data)
 }
 
 static void
-send_words (IrisdGuest *self, const char *home, IrisdEndPack *pack)
-{
-  gsize size;
-  g_autofree char *subject = irisd_subject_for_node (home, "end");
-  gconstpointer message;
-
-  if (pack->n == 0)
-    return;
-  message = irisd_end_pack_get_message (pack, &size);
-  irisd_engine_send (self->shared->engine, subject, NULL, NULL, 0, message, size);
-  irisd_end_pack_clear (pack);
-}
-
-static void
-send_all_words (IrisdGuest *self)
-{
-  GHashTableIter iter;
-  gpointer home, pack;
-
-  g_source_set_ready_time (self->teller, -1);
-  g_hash_table_iter_init (&iter, self->words);
-  while (g_hash_table_iter_next (&iter, &home, &pack))
-    send_words (self, home, pack);
-}
-
-static gboolean
-on_teller (gpointer data)
-{
-  send_all_words (data);
-  return G_SOURCE_CONTINUE;
-}
-
-/* Of the answers that the engine hands over at once, all ends for one home go together. */
-static void
-add_word (IrisdGuest *self, const char *home, gconstpointer end, gsize size)
-{
-  IrisdEndPack *pack = g_hash_table_lookup (self->words, home);
-
-  if (pack == NULL)
-    {
-      pack = irisd_end_pack_new ();
-      g_hash_table_insert (self->words, g_strdup (home), pack);
-    }
-  if ((pack->n > 0 && !irisd_bridge_fits (self->shared, pack->bytes->len + size))
-      || !irisd_end_pack_add (pack, end, size))
-    {
-      send_words (self, home, pack);
-      irisd_end_pack_add (pack, end, size);
-    }
-  g_source_set_ready_time (self->teller, 0);
-}
-
-static void
 on_tell (IrisdGuestItem *item, gpointer user_data)
 {
   IrisdGuest *self = user_data;
@@ -639,7 +586,7 @@ on_tell (IrisdGuestItem *item, gpointer user_data)
   else
     {
       g_autofree char *home = iris_wire_string_dup (&guest->message.home);
-      add_word (self, home, guest->end, guest->end_size);
+      irisd_end_words_add (self->words, home, guest->end, guest->end_size);
     }
 }
 
@@ -1067,6 +1014,7 @@ irisd_guest_open (IrisdGuest *self,
   };
 
   lane->guest = self;
+  lane->kind = kind;
   lane->window = window;
   lane->pull = irisd_pull_new (self->shared->engine, &options, &events, lane);
   g_ptr_array_add (self->lanes, lane);
@@ -1091,6 +1039,19 @@ void
 irisd_guest_lane_ask (IrisdGuestLane *self, guint n, guint64 min_pending)
 {
   irisd_guest_lane_set (self, irisd_pull_get_n_held (self->pull) + n, min_pending);
+}
+
+/* Nothing is asked for, and nothing is under way. */
+gboolean
+irisd_guest_lane_is_over (const IrisdGuestLane *self)
+{
+  return self->window == 0 && irisd_pull_get_n_asked (self->pull) == 0;
+}
+
+IrisdPullKind
+irisd_guest_lane_get_kind (const IrisdGuestLane *self)
+{
+  return self->kind;
 }
 
 /* What the consumer had left when it was last heard of. */
@@ -1159,12 +1120,7 @@ irisd_guest_new (const IrisdBridgeShared *shared,
   g_source_set_callback (self->timer, on_timer, self, NULL);
   g_source_set_static_name (self->timer, "irisd-guest");
   g_source_attach (self->timer, shared->context);
-  self->words = g_hash_table_new_full (g_str_hash, g_str_equal, g_free,
-                                       (GDestroyNotify) irisd_end_pack_free);
-  self->teller = g_source_new (&timer_funcs, sizeof (GSource));
-  g_source_set_callback (self->teller, on_teller, self, NULL);
-  g_source_set_static_name (self->teller, "irisd-guest-words");
-  g_source_attach (self->teller, shared->context);
+  self->words = irisd_end_words_new (shared);
   self->cancels = irisd_engine_subscribe (shared->engine, IRISD_BRIDGE_CANCEL_SUBJECT, on_cancel,
                                           self);
   self->link = irisd_bridge_link_new (
@@ -1184,12 +1140,11 @@ irisd_guest_stop (IrisdGuest *self)
   while (self->lanes->len > 0)
     irisd_guest_lane_close (g_ptr_array_index (self->lanes, 0));
   irisd_guest_table_give_all_back (self->table);
-  send_all_words (self);
+  irisd_end_words_stop (self->words);
   irisd_engine_unsubscribe (self->cancels);
   irisd_guest_outputs_stop (self->outputs);
   irisd_bridge_link_say_bye (self->link);
   g_source_destroy (self->timer);
-  g_source_destroy (self->teller);
 }
 
 /* It was stopped, and the engine is gone. */
@@ -1200,8 +1155,7 @@ irisd_guest_free (IrisdGuest *self)
   irisd_guest_outputs_free (self->outputs);
   irisd_uncounted_free (self->uncounted);
   g_source_unref (self->timer);
-  g_source_unref (self->teller);
-  g_hash_table_unref (self->words);
+  irisd_end_words_free (self->words);
   irisd_bridge_link_free (self->link);
   iris_wire_encoder_clear (&self->encoder);
   g_ptr_array_unref (self->lanes);

@@ -53,6 +53,8 @@ IrisdGuestLane *irisd_guest_open (IrisdGuest *self,
                                   guint64 min_pending);
 void irisd_guest_lane_set (IrisdGuestLane *self, guint window, guint64 min_pending);
 void irisd_guest_lane_ask (IrisdGuestLane *self, guint n, guint64 min_pending);
+gboolean irisd_guest_lane_is_over (const IrisdGuestLane *self);
+IrisdPullKind irisd_guest_lane_get_kind (const IrisdGuestLane *self);
 guint64 irisd_guest_lane_get_backlog (const IrisdGuestLane *self);
 void irisd_guest_lane_close (IrisdGuestLane *self);
 

@@ -292,6 +292,7 @@ void irisd_pull_set_window (IrisdPull *self, guint window);
 void irisd_pull_release (IrisdPull *self, guint n);
 void irisd_pull_set_min_pending (IrisdPull *self, guint64 min_pending);
 guint irisd_pull_get_n_held (IrisdPull *self);
+guint irisd_pull_get_n_asked (IrisdPull *self); /* for, and has not come */
 /* What the last message or status told of the consumer's backlog. */
 guint64 irisd_pull_get_backlog (IrisdPull *self);
 IrisdPullState irisd_pull_get_state (IrisdPull *self);

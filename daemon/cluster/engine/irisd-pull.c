@@ -420,6 +420,12 @@ irisd_pull_get_n_held (IrisdPull *self)
   return self->n_held;
 }
 
+guint
+irisd_pull_get_n_asked (IrisdPull *self)
+{
+  return self->n_asked;
+}
+
 guint64
 irisd_pull_get_backlog (IrisdPull *self)
 {

@@ -311,7 +311,7 @@ run_plain (const char *urls)
 {
   g_autofree gint64 *times = g_new (gint64, n_items);
   g_auto (GStrv) each = g_strsplit (urls, ",", -1);
-  const gint n_hosts = single ? 1 : (gint) MIN (g_strv_length (each), MAX_HOSTS);
+  const gint n_hosts = single ? 1 : (gint) CLAMP (g_strv_length (each), 1, MAX_HOSTS);
   const gint n_fetchers = single ? 1 : n_hosts * N_FETCHES;
   Fetcher fetchers[MAX_HOSTS * N_FETCHES];
   gint64 begin;
@@ -322,8 +322,6 @@ run_plain (const char *urls)
     open_link (&hosts[i], each[i], on_stored);
   for (gint i = 0; i < n_fetchers; i++)
     start_fetcher (&fetchers[i], &hosts[i % n_hosts], (n_items + i) / n_fetchers);
-  /* The fetchers wait at the server before the clock starts. */
-  g_usleep (200000);
   begin = g_get_monotonic_time ();
   for (gint i = 0; i < n_items; i++)
     {
