@@ -270,6 +270,7 @@ valid("done-away", "a command that ran on another node", "DONE",
 valid("fail-later", "an item that the cluster takes later", "FAIL", {42: "the stream is full", 46: 500, 85: True}, number=2)
 valid("report-node", "the node that has the item", "REPORT", {31: "node-b"}, number=2)
 valid("report-output", "output of a command that runs on another node", "REPORT", {98: 2}, b"one\n", number=2)
+valid("report-attempt", "output of its third run", "REPORT", {86: 3, 98: 1}, b"one\n", number=2)
 
 # What irisd sends.
 valid("welcome", "grants credits", "WELCOME",
@@ -407,6 +408,8 @@ valid("schedules", "asks for one schedule", "SCHEDULES", {56: "backup"})
 valid("queue", "two at a time", "QUEUE", {54: "films", 55: 2, 72: 3})
 valid("queues", "asks for the queues", "QUEUES", {})
 valid("follow", "the output of an item, from the beginning", "FOLLOW", {63: 7, 67: 0, 99: 65536})
+valid("follow-node", "the output of an item of another node", "FOLLOW", {31: "n2", 63: 7, 67: 4101, 86: 2, 99: 16384})
+valid("output-attempt", "a part of kept output, to the bridge", "OUTPUT", {67: 0, 86: 2, 98: 1}, b"line\n")
 valid("output-offset", "a part of kept output", "OUTPUT", {67: 4096, 98: 1}, b"line\n")
 valid("followed", "that was all of it", "FOLLOWED", {52: 3, 63: 7, 67: 4101})
 valid("backup", "the journal, copied", "BACKUP", {15: "/var/backups/iris.db"})

@@ -120,7 +120,8 @@ confirm_soon (IrisdAwayOutput *self)
   g_queue_push_tail_link (&outputs->owed, &self->link);
 }
 
-/* The host of @told has a run that does not count: a later one has begun, or the same one elsewhere.
+/* The host of @told has a run that does not count: a later one has begun, or the same one
+ * elsewhere.
  * @output: NULL if the item is not known at all. */
 static void
 refuse_run (IrisdAwayOutputs *self, const IrisdWorkMessage *told, const IrisdAwayOutput *output)

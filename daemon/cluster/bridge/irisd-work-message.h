@@ -15,14 +15,11 @@
  *            reaches the items of all owners; 4 the body is a reference (IrisdObjectReference) to
  *            the body of the item or end; 8 more of the same PART follows; 16 the word is sure
  *     8  16  the item's id in the cluster; of a request and its answer, an id of the request alone
- *    24   8  the owner's number; of a request, whose items it reaches; of what a run tells, how many
- *            bytes came before; of a word, how many have come
- *    32   8  when the message was made, Unix time in milliseconds
- *    40   8  of an item: when it must have begun, Unix time in milliseconds; 0: no matter; of a
- *            word: how many bytes may come
- *    48   4  of an item: how often it may be tried again; of an end, what a run tells and a word:
- *            which try it is
- *    52   1  length of the home's name
+ *    24   8  the owner's number; of a request, whose items it reaches; of what a run tells, how
+ * many bytes came before; of a word, how many have come 32   8  when the message was made, Unix
+ * time in milliseconds 40   8  of an item: when it must have begun, Unix time in milliseconds; 0:
+ * no matter; of a word: how many bytes may come 48   4  of an item: how often it may be tried
+ * again; of an end, what a run tells and a word: which try it is 52   1  length of the home's name
  *    53   1  length of the name of the node that ran it, or that is asked
  *    54   1  length of the name of the owner's key
  *    55   1  0

@@ -202,23 +202,35 @@ TEST (no_other_type_is_a_request_or_an_answer)
   static const guint8 requests[] = { IRIS_WIRE_CANCEL,  IRIS_WIRE_FETCH,  IRIS_WIRE_LIST,
                                      IRIS_WIRE_SHOW,    IRIS_WIRE_KICK,   IRIS_WIRE_BURY,
                                      IRIS_WIRE_SUSPEND, IRIS_WIRE_RESUME, IRIS_WIRE_EDIT,
-                                     IRIS_WIRE_AGAIN };
+                                     IRIS_WIRE_AGAIN,   IRIS_WIRE_FOLLOW };
   static const guint8 answers[] = { IRIS_WIRE_ACCEPTED,   IRIS_WIRE_CANCELLING,  IRIS_WIRE_PENDING,
                                     IRIS_WIRE_LIST_REPLY, IRIS_WIRE_SHOW_REPLY,  IRIS_WIRE_CHANGED,
-                                    IRIS_WIRE_RESULT,     IRIS_WIRE_ERROR_REPLY, IRIS_WIRE_BUSY };
+                                    IRIS_WIRE_RESULT,     IRIS_WIRE_ERROR_REPLY, IRIS_WIRE_BUSY,
+                                    IRIS_WIRE_OUTPUT,     IRIS_WIRE_FOLLOWED };
+  static const guint8 told[] = { IRIS_WIRE_OUTPUT, IRIS_WIRE_PART, IRIS_WIRE_PROGRESS,
+                                 IRIS_WIRE_PING };
+  static const guint8 words[] = { IRIS_WIRE_PONG };
+  static const struct
+  {
+    const guint8 *types;
+    gsize n;
+    guint flags; /* that it may have */
+  } kinds[] = {
+    [IRISD_WORK_MESSAGE_ASK] = { requests, sizeof requests, 2 },
+    [IRISD_WORK_MESSAGE_ANSWER] = { answers, sizeof answers, 0 },
+    [IRISD_WORK_MESSAGE_TOLD] = { told, sizeof told, 4 },
+    [IRISD_WORK_MESSAGE_WORD] = { words, sizeof words, 1 | 8 },
+  };
   g_autoptr (IrisdClusterSecret) secret = secret_new (key);
   g_auto (IrisWireEncoder) encoder;
 
   iris_wire_encoder_init (&encoder, NULL);
-  for (guint kind = IRISD_WORK_MESSAGE_ASK; kind <= IRISD_WORK_MESSAGE_ANSWER; kind++)
+  for (guint kind = IRISD_WORK_MESSAGE_ASK; kind <= IRISD_WORK_MESSAGE_WORD; kind++)
     for (guint type = 0; type < 256; type++)
-      for (guint flags = 0; flags < 8; flags++)
+      for (guint flags = 0; flags < 32; flags++)
         {
-          gboolean asks = kind == IRISD_WORK_MESSAGE_ASK;
-          gboolean fits = memchr (asks ? requests : answers, (int) type,
-                                  asks ? sizeof requests : sizeof answers)
-                              != NULL
-                          && (flags == 0 || (asks && flags == 2));
+          gboolean fits = memchr (kinds[kind].types, (int) type, kinds[kind].n) != NULL
+                          && (flags & ~kinds[kind].flags) == 0;
           IrisdWorkMessage in, out;
           gsize size;
 
