@@ -238,8 +238,9 @@ shadow_access (const char *address, uint8_t bytes, bool writes, void *caller)
   uint32_t when = writes ? found->written[self->index] : found->read[self->index];
   uint8_t noted = writes ? found->written_bytes[self->index] : found->read_bytes[self->index];
 
-  /* The same access since this thread's last release: whoever has come in between has been checked
-   * against that one, and whoever was before was looked at then ("same epoch" in FastTrack). */
+  /* The same access since this thread's last release: an access of another thread in between has
+   * been checked against that one, and one before it was looked at then ("same epoch" in
+   * FastTrack). */
   if (when == now && (noted & bytes) == bytes)
     return;
   for (unsigned i = 0; i < explore.scenario->n_threads; i++)
