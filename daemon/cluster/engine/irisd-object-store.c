@@ -43,6 +43,7 @@ struct _IrisdObjectStore
   GSource *turn;  /* begins what waits */
   guint n_active;
   guint window;
+  guint64 stored; /* bytes of all bodies that were stored so far */
   gboolean stopped;
 };
 
@@ -66,6 +67,8 @@ struct _IrisdObjectTransfer
   GBytes *body;
   IrisdObjectShare share;
   GChecksum *checksum;
+  gboolean has_room;     /* it was found */
+  guint64 stored_before; /* of the store, when it was asked for */
   gsize sent;
   guint64 last; /* the number of the last chunk that was stored */
   gboolean failed;
@@ -235,7 +238,10 @@ on_meta (IrisdEngine *engine, const IrisdPublishResult *result, gpointer user_da
   if (result->status == IRISD_PUBLISH_WRONG_SEQUENCE)
     status = IRISD_OBJECT_DONE;
   if (status == IRISD_OBJECT_DONE)
-    self->store->window = MIN (self->store->window + 1, MOST_WINDOW);
+    {
+      self->store->window = MIN (self->store->window + 1, MOST_WINDOW);
+      self->store->stored += irisd_object_get_cost (self->reference.size);
+    }
   finish (self, status, result->text);
 }
 
@@ -307,6 +313,23 @@ send_chunks (IrisdObjectTransfer *self)
     send_meta (self);
 }
 
+/* What bodies of this node take that may not be in the answer to the question of @asking: those
+ * under way, as if they had stored nothing, and those that were stored meanwhile. */
+static guint64
+count_promised (IrisdObjectStore *self, const IrisdObjectTransfer *asking)
+{
+  guint64 promised = self->stored - asking->stored_before;
+
+  for (GList *l = self->all.head; l != NULL; l = l->next)
+    {
+      const IrisdObjectTransfer *other = l->data;
+
+      if (other->has_room && !other->over)
+        promised += irisd_object_get_cost (other->reference.size);
+    }
+  return promised;
+}
+
 static void
 judge_room (IrisdObjectTransfer *self, guint64 most, guint64 used)
 {
@@ -323,10 +346,13 @@ judge_room (IrisdObjectTransfer *self, guint64 most, guint64 used)
           self->reference.size, most);
       finish (self, IRISD_OBJECT_TOO_LARGE, why);
     }
-  else if (used + cost > share)
+  else if (used + count_promised (self->store, self) + cost > share)
     finish (self, IRISD_OBJECT_FULL, "the store of large bodies is full");
   else
-    send_chunks (self);
+    {
+      self->has_room = TRUE;
+      send_chunks (self);
+    }
 }
 
 static void
@@ -360,6 +386,7 @@ look_for_room (IrisdObjectTransfer *self)
 {
   g_autofree char *subject = g_strconcat ("$JS.API.STREAM.INFO.", self->store->stream, NULL);
 
+  self->stored_before = self->store->stored;
   self->n_unanswered++;
   irisd_engine_request (self->store->engine, subject, NULL, 0, on_room, self);
 }
