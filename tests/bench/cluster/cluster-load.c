@@ -311,11 +311,13 @@ run_plain (const char *urls)
 {
   g_autofree gint64 *times = g_new (gint64, n_items);
   g_auto (GStrv) each = g_strsplit (urls, ",", -1);
-  const gint n_hosts = single ? 1 : (gint) CLAMP (g_strv_length (each), 1, MAX_HOSTS);
-  const gint n_fetchers = single ? 1 : n_hosts * N_FETCHES;
+  gint n_hosts = 1;
   Fetcher fetchers[MAX_HOSTS * N_FETCHES];
   gint64 begin;
 
+  while (!single && n_hosts < MAX_HOSTS && each[n_hosts] != NULL)
+    n_hosts++;
+  const gint n_fetchers = single ? 1 : n_hosts * N_FETCHES;
   open_link (&home, each[0], NULL);
   work = g_new0 (natsMsg *, n_items);
   for (gint i = 0; i < n_hosts; i++)
