@@ -16,11 +16,11 @@
 #define K(key) IRIS_WIRE_BIT (IRIS_WIRE_KEY_##key)
 
 /* The keys of a SUBMIT that its home deals with, or that are about other items of it. */
-#define HOME_KEYS                                                                              \
-  (K (CLASS) | K (KEY) | K (KEEP_MS) | K (DETACH) | K (BURY) | K (SESSION) | K (DELAY_MS)      \
-   | K (AT_MS) | K (AFTER) | K (AFTER_AWAY) | K (AFTER_HOW) | K (RETRIES) | K (BACKOFF_MS)     \
-   | K (DEADLINE_MS) | K (QUEUE) | K (HOOK) | K (NEAR_ITEM) | K (WAIT_FOR_SERVICE)             \
-   | K (ANY_NODE) | K (NODE))
+#define HOME_KEYS                                                                                 \
+  (K (CLASS) | K (KEY) | K (KEEP_MS) | K (DETACH) | K (BURY) | K (SESSION) | K (DELAY_MS)         \
+   | K (AT_MS) | K (AFTER) | K (AFTER_AWAY) | K (AFTER_HOW) | K (RETRIES) | K (BACKOFF_MS)        \
+   | K (DEADLINE_MS) | K (QUEUE) | K (HOOK) | K (NEAR_ITEM) | K (WAIT_FOR_SERVICE) | K (ANY_NODE) \
+   | K (NODE))
 
 #define PLACE_KEYS (K (HINT) | K (HINT_NAME) | K (STRICT))
 

@@ -117,7 +117,7 @@ typedef struct
   gboolean stored; /* it is: */
   IrisdObjectReference reference;
   IrisdObjectTransfer *transfer; /* of the body or the result, while it is under way */
-  IrisdGuestOutput *output; /* NULL while irisd does not have it */
+  IrisdGuestOutput *output;      /* NULL while irisd does not have it */
   After after;
   guint64 after_ms; /* of a retry */
 } Guest;
@@ -402,8 +402,8 @@ on_submit (IrisdGuestItem *item, gpointer user_data)
   g_clear_pointer (&guest->output, irisd_guest_output_free);
   if (!irisd_bridge_link_send (self->link, &submit))
     return FALSE;
-  guest->output = irisd_guest_output_new (self->outputs, &guest->message, item->n_tries, kind, credit,
-                                          item->request, guest);
+  guest->output = irisd_guest_output_new (self->outputs, &guest->message, item->n_tries, kind,
+                                          credit, item->request, guest);
   return TRUE;
 }
 

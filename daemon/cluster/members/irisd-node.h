@@ -56,8 +56,8 @@ typedef struct
   guint64 running;   /* items that run */
   guint64 backlog;   /* items that wait, of all places */
   IrisdNodeLoad load;
-  guint64 away;      /* items of this node that the cluster has */
-  guint64 guests;    /* items of the cluster that are here */
+  guint64 away;   /* items of this node that the cluster has */
+  guint64 guests; /* items of the cluster that are here */
   guint n_places;
   IrisdNodePlace *places;
   char **labels;    /* as kind=value, in order */
