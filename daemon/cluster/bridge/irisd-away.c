@@ -14,15 +14,13 @@
  * first lease. Their ends are looked for first, and only if there is none they are published, with
  * the message id of before.
  */
-#include "irisd-away.h"
+#include "irisd-away-private.h"
 
 #include "irisd-away-message.h"
-#include "irisd-ended-bodies.h"
 #include "irisd-stored-body.h"
 
 #include "daemon/base/irisd-log.h"
 #include "daemon/cluster/bridge/irisd-end-pack.h"
-#include "daemon/cluster/bridge/irisd-away-output.h"
 
 #include <string.h>
 
@@ -32,65 +30,11 @@
 /* Publications that wait for the stream's answer at once. */
 #define WINDOW 512
 
-/* How long an item waits here when there is no room for its body. */
-#define PUT_OFF_MS 2000
-
 #define FIRST_LOOK_US (2 * G_USEC_PER_SEC)
 #define ORPHAN_US     (300 * G_USEC_PER_SEC)
 
 /* Until irisd says how long a lease holds. */
 #define FIRST_EXTEND_US (5 * G_USEC_PER_SEC)
-
-#define K(key) IRIS_WIRE_BIT (IRIS_WIRE_KEY_##key)
-
-/* Keys of an end that go into DONE, and into FAIL. */
-#define RUN_KEYS \
-  (K (PLACE) | K (WORKER) | K (QUEUE_NS) | K (RUN_NS) | K (BYTES) | K (EXIT_STATUS) | K (SIGNAL))
-#define DONE_KEYS (RUN_KEYS | K (CONTENT_TYPE) | K (STDOUT_LENGTH) | K (TRUNCATED))
-#define FAIL_KEYS (RUN_KEYS | K (CODE) | K (MESSAGE))
-
-struct _IrisdAway
-{
-  const IrisdBridgeShared *shared;
-  IrisdAwayAskFunc ask;
-  gpointer user_data;
-  IrisdBridgeLink *link;
-  IrisdAwayTable *table;
-  IrisdAwayOutputs *outputs;
-  IrisdEngineSubscription *ends;
-  GSource *timer;
-  guint capacity;
-  guint64 last_item; /* the greatest number in the journal when the connection began */
-  gboolean listing;  /* that number was asked for */
-  gboolean was_connected;
-  gboolean stopped;
-  gboolean told_wait; /* the log says that items wait because of their bodies */
-  guint64 max_body;   /* that irisd takes */
-  IrisdEndedBodies *ended;
-  IrisWireEncoder encoder;
-  IrisdAwayCounts counts;
-};
-
-/* The owner's data of an IrisdAwayItem. */
-typedef struct
-{
-  IrisdAway *away;
-  IrisdAwayItem *item;
-  IrisdAwayOutput *output;
-  char *subject;
-  char id[IRISD_ITEM_TEXT_SIZE];
-  guint8 *message; /* NULL once the stream has it */
-  gsize size;
-  GBytes *body;   /* to be stored before @message is published, or NULL */
-  gboolean large; /* its body is or was stored beside the message */
-  guint64 number; /* of the item here */
-  guint8 *end;    /* whose result is read, or NULL */
-  gsize end_size;
-  IrisdObjectTransfer *transfer; /* of the body or the result, while it is under way */
-  IrisWireError refusal;         /* why it is refused before it is published, or 0 */
-  gboolean put_off;              /* there is no room for it now */
-  char *reason;
-} Item;
 
 /* Something asked of the stream of ends. The item may be gone when the answer comes. */
 typedef struct
@@ -116,8 +60,8 @@ set_timer (IrisdAway *self, gint64 when)
 }
 
 /* Something has changed, by which something may be due earlier. */
-static void
-hurry (IrisdAway *self)
+void
+irisd_away_hurry (IrisdAway *self)
 {
   gint64 ready = g_source_get_ready_time (self->timer);
   gint64 soon = g_get_monotonic_time () + G_USEC_PER_SEC / 20;
@@ -139,194 +83,6 @@ static gboolean
 timer_dispatch (GSource *source, GSourceFunc callback, gpointer user_data)
 {
   return callback (user_data);
-}
-
-/* --- answers to irisd ------------------------------------------------------------------------- */
-
-static void
-fail_lease (IrisdAway *self, const guint8 *lease, IrisWireError code, const char *message)
-{
-  IrisWireMessage fail;
-
-  iris_wire_message_init (&fail, IRIS_WIRE_FAIL, lease);
-  iris_wire_message_set_string (&fail, IRIS_WIRE_KEY_MESSAGE, message, -1);
-  iris_wire_message_set_uint (&fail, IRIS_WIRE_KEY_CODE, code);
-  irisd_bridge_link_send (self->link, &fail);
-}
-
-/* irisd leases it again after a while. */
-static void
-put_off_lease (IrisdAway *self, const guint8 *lease, const char *message)
-{
-  IrisWireMessage fail;
-
-  iris_wire_message_init (&fail, IRIS_WIRE_FAIL, lease);
-  iris_wire_message_set_string (&fail, IRIS_WIRE_KEY_MESSAGE, message, -1);
-  iris_wire_message_set_boolean (&fail, IRIS_WIRE_KEY_AGAIN, TRUE);
-  iris_wire_message_set_uint (&fail, IRIS_WIRE_KEY_RETRY_AFTER_MS, PUT_OFF_MS);
-  irisd_bridge_link_send (self->link, &fail);
-}
-
-static void
-answer (IrisdAway *self, const guint8 *lease, const IrisdWorkMessage *end, IrisWireMessage *message)
-{
-  gboolean well = message->type == IRIS_WIRE_RESULT;
-
-  message->type = well ? IRIS_WIRE_DONE : IRIS_WIRE_FAIL;
-  memcpy (message->request_id, lease, IRIS_WIRE_ID_SIZE);
-  message->present &= well ? DONE_KEYS : FAIL_KEYS;
-  if (!well)
-    message->body = (IrisWireFrame){ 0 };
-  if (end->node.len > 0)
-    iris_wire_message_set_string (message, IRIS_WIRE_KEY_NODE, end->node.data,
-                                  (gssize) end->node.len);
-  if (end->tries > 0)
-    iris_wire_message_set_uint (message, IRIS_WIRE_KEY_ATTEMPTS, end->tries);
-  irisd_bridge_link_send (self->link, message);
-}
-
-/* Reads an end of an item of this node. */
-static gboolean
-read_end (IrisdAway *self,
-          gconstpointer data,
-          gsize size,
-          IrisdWorkMessage *end,
-          IrisWireMessage *message,
-          GError **error)
-{
-  if (!irisd_work_message_decode (end, data, size, self->shared->secret, error)
-      || !irisd_work_message_open (end, message, error))
-    return FALSE;
-  if (end->kind == IRISD_WORK_MESSAGE_END && end->home.len == strlen (self->shared->node)
-      && memcmp (end->home.data, self->shared->node, end->home.len) == 0)
-    return TRUE;
-  g_set_error_literal (error, IRISD_WORK_MESSAGE_ERROR, IRISD_WORK_MESSAGE_ERROR_FOREIGN,
-                       "it is no end of an item of this node");
-  return FALSE;
-}
-
-static char *
-get_body_owner (IrisdAway *self, const guint8 *item)
-{
-  const IrisWireString home = { self->shared->node, strlen (self->shared->node) };
-
-  return irisd_stored_body_get_owner (&home, item);
-}
-
-/* The item has an end. What is stored of it goes when irisd has recorded that. */
-static void
-finish_item (IrisdAway *self, IrisdAwayItem *item, gboolean stored)
-{
-  const Item *data = item->data;
-
-  if (item->leased && (stored || data->large))
-    {
-      g_autofree char *owner = get_body_owner (self, item->item);
-      irisd_ended_bodies_add (self->ended, owner, data->number);
-    }
-  irisd_away_table_end (self->table, item, g_get_monotonic_time ());
-}
-
-/* An end cannot be told. The item cannot get another one. */
-static void
-fail_item (IrisdAway *self, IrisdAwayItem *item, IrisWireError code, const char *why)
-{
-  irisd_log (IRISD_LOG_WARNING, "%s", why);
-  if (item->leased)
-    fail_lease (self, item->lease, code, why);
-  finish_item (self, item, TRUE);
-}
-
-static void
-on_result (IrisdObjectStatus status, const char *why, GBytes *body, gpointer user_data)
-{
-  Item *data = user_data;
-  IrisdAway *self = data->away;
-  g_autofree guint8 *bytes = g_steal_pointer (&data->end);
-  IrisdWorkMessage end;
-  IrisWireMessage message;
-
-  data->transfer = NULL;
-  /* Without a lease it cannot be told, and if the servers do not answer it is looked for again. */
-  if (!data->item->leased || data->item->state == IRISD_AWAY_CLAIMING
-      || status == IRISD_OBJECT_LATER)
-    return;
-  if (status != IRISD_OBJECT_DONE || !read_end (self, bytes, data->end_size, &end, &message, NULL))
-    {
-      g_autofree char *text = g_strdup_printf ("the result of the item in the cluster cannot be "
-                                               "read: %s",
-                                               why != NULL ? why : "its end is damaged");
-      fail_item (self, data->item, IRIS_WIRE_ERROR_INTERNAL, text);
-      return;
-    }
-  iris_wire_message_set_body (&message, g_bytes_get_data (body, NULL), g_bytes_get_size (body));
-  answer (self, data->item->lease, &end, &message);
-  self->counts.n_ended++;
-  finish_item (self, data->item, TRUE);
-}
-
-/* The result of @end, which was read from @bytes, is in the store of large bodies. */
-static void
-read_result (IrisdAway *self,
-             IrisdAwayItem *item,
-             const IrisdWorkMessage *end,
-             gconstpointer bytes,
-             gsize size)
-{
-  Item *data = item->data;
-  const IrisdObjectReference *reference = &end->reference;
-
-  if (!item->leased || data->transfer != NULL)
-    return; /* its end is looked for again */
-  if (reference->size > self->max_body)
-    {
-      g_autofree char *why = g_strdup_printf (
-          "the result has %" G_GUINT64_FORMAT " bytes, and the home of the item takes "
-          "%" G_GUINT64_FORMAT ": raise [limits] max-body, or have the service write less",
-          reference->size, self->max_body);
-      fail_item (self, item, IRIS_WIRE_ERROR_TOO_LARGE, why);
-      return;
-    }
-  g_autofree char *owner = get_body_owner (self, item->item);
-  data->end = g_memdup2 (bytes, size);
-  data->end_size = size;
-  data->transfer = irisd_object_store_get (self->shared->bodies, owner, reference, on_result, data);
-}
-
-static void
-end_item (IrisdAway *self,
-          IrisdAwayItem *item,
-          const IrisdWorkMessage *end,
-          IrisWireMessage *message,
-          gconstpointer bytes,
-          gsize size)
-{
-  if (item->state == IRISD_AWAY_CLAIMING)
-    return; /* the claim will find it */
-  if (end->stored)
-    {
-      read_result (self, item, end, bytes, size);
-      return;
-    }
-  if (item->leased)
-    answer (self, item->lease, end, message);
-  self->counts.n_ended++;
-  finish_item (self, item, FALSE);
-}
-
-/* A host of this or another node has stored an end. What cannot be read is ignored: the stream has
- * the end. */
-void
-irisd_away_take_end (IrisdAway *self, gconstpointer data, gsize size)
-{
-  IrisdWorkMessage end;
-  IrisWireMessage message;
-
-  if (self->stopped || !read_end (self, data, size, &end, &message, NULL))
-    return;
-  IrisdAwayItem *item = irisd_away_table_find (self->table, end.item);
-  if (item != NULL)
-    end_item (self, item, &end, &message, data, size);
 }
 
 static void
@@ -382,7 +138,7 @@ note_gate (IrisdAway *self, IrisdAwayGate before)
 static void
 on_published (IrisdEngine *engine, const IrisdPublishResult *result, gpointer user_data)
 {
-  Item *data = user_data;
+  IrisdAwayRecord *data = user_data;
   IrisdAway *self = data->away;
   IrisdAwayVerdict verdict = read_verdict (result);
   IrisdAwayGate before = irisd_away_table_get_gate (self->table);
@@ -404,11 +160,11 @@ on_published (IrisdEngine *engine, const IrisdPublishResult *result, gpointer us
   irisd_away_table_published (self->table, data->item, verdict, result->sequence,
                               g_get_monotonic_time ());
   note_gate (self, before);
-  hurry (self);
+  irisd_away_hurry (self);
 }
 
 static void
-publish_message (IrisdAway *self, Item *data)
+publish_message (IrisdAway *self, IrisdAwayRecord *data)
 {
   g_autofree char *id = g_strdup_printf ("%s-%s", self->shared->node, data->id);
   const IrisdEnginePublication publication = {
@@ -424,17 +180,17 @@ publish_message (IrisdAway *self, Item *data)
 
 /* It is not published now. */
 static void
-hold_item (IrisdAway *self, Item *data, IrisdAwayVerdict verdict)
+hold_item (IrisdAway *self, IrisdAwayRecord *data, IrisdAwayVerdict verdict)
 {
   IrisdAwayGate before = irisd_away_table_get_gate (self->table);
 
   irisd_away_table_published (self->table, data->item, verdict, 0, g_get_monotonic_time ());
   note_gate (self, before);
-  hurry (self);
+  irisd_away_hurry (self);
 }
 
 static void
-refuse_body (IrisdAway *self, Item *data, IrisdObjectStatus status, const char *why)
+refuse_body (IrisdAway *self, IrisdAwayRecord *data, IrisdObjectStatus status, const char *why)
 {
   /* It would keep small ones waiting here. */
   data->put_off = status == IRISD_OBJECT_FULL || status == IRISD_OBJECT_LATER;
@@ -453,7 +209,7 @@ on_stored (IrisdObjectStatus status,
            const IrisdObjectReference *reference,
            gpointer user_data)
 {
-  Item *data = user_data;
+  IrisdAwayRecord *data = user_data;
   IrisdAway *self = data->away;
   gsize size;
 
@@ -461,7 +217,7 @@ on_stored (IrisdObjectStatus status,
   if (data->item->state != IRISD_AWAY_PUBLISHING)
     {
       /* It was cancelled meanwhile, or has ended. */
-      g_autofree char *owner = get_body_owner (self, data->item->item);
+      g_autofree char *owner = irisd_away_get_body_owner (self, data->item->item);
       if (status == IRISD_OBJECT_DONE)
         irisd_stored_body_remove (self->shared, owner, reference->nuid);
       hold_item (self, data, IRISD_AWAY_REFUSED);
@@ -487,14 +243,14 @@ static void
 on_publish (IrisdAwayItem *item, gpointer user_data)
 {
   IrisdAway *self = user_data;
-  Item *data = item->data;
+  IrisdAwayRecord *data = item->data;
 
   if (data->body == NULL)
     {
       publish_message (self, data);
       return;
     }
-  g_autofree char *owner = get_body_owner (self, item->item);
+  g_autofree char *owner = irisd_away_get_body_owner (self, item->item);
   g_autofree char *name = irisd_stored_body_get_name (owner, FALSE);
   data->transfer = irisd_object_store_put (self->shared->bodies, owner, name, IRISD_OBJECT_HALF,
                                            data->body, on_stored, data);
@@ -503,14 +259,14 @@ on_publish (IrisdAwayItem *item, gpointer user_data)
 static void
 on_refuse (IrisdAwayItem *item, gpointer user_data)
 {
-  const Item *data = item->data;
+  const IrisdAwayRecord *data = item->data;
 
   if (!item->leased)
     return;
   if (data->put_off)
-    put_off_lease (user_data, item->lease, data->reason);
+    irisd_away_put_off_lease (user_data, item->lease, data->reason);
   else
-    fail_lease (user_data, item->lease, data->refusal, data->reason);
+    irisd_away_fail_lease (user_data, item->lease, data->refusal, data->reason);
 }
 
 /* An end is there that no node of this cluster has written. The item cannot get another one. */
@@ -520,7 +276,7 @@ end_unreadable (IrisdAway *self, IrisdAwayItem *item, const GError *error)
   g_autofree char *why = g_strdup_printf ("the end of the item in the cluster cannot be read: %s",
                                           error->message);
 
-  fail_item (self, item, IRIS_WIRE_ERROR_INTERNAL, why);
+  irisd_away_fail_item (self, item, IRIS_WIRE_ERROR_INTERNAL, why);
 }
 
 static void
@@ -546,12 +302,12 @@ on_looked (IrisdEngine *engine,
   else if (item->state != IRISD_AWAY_CLAIMING)
     {
       self->counts.n_found++;
-      if (read_end (self, message->data, message->length, &end, &opened, &local))
-        end_item (self, item, &end, &opened, message->data, message->length);
+      if (irisd_away_read_end (self, message->data, message->length, &end, &opened, &local))
+        irisd_away_end_item (self, item, &end, &opened, message->data, message->length);
       else
         end_unreadable (self, item, local);
     }
-  hurry (self);
+  irisd_away_hurry (self);
 }
 
 static void
@@ -584,7 +340,7 @@ on_claimed (IrisdEngine *engine, const IrisdPublishResult *result, gpointer user
                   || result->status == IRISD_PUBLISH_REFUSED;
 
   irisd_away_table_claimed (query->away->table, query->item, sure, g_get_monotonic_time ());
-  hurry (query->away);
+  irisd_away_hurry (query->away);
 }
 
 static void
@@ -632,9 +388,9 @@ on_withdraw (IrisdAwayItem *item, gpointer user_data)
     }
   if (claim != NULL)
     irisd_engine_send (shared->engine, IRISD_BRIDGE_CANCEL_SUBJECT, NULL, NULL, 0, claim, size);
-  if (((Item *) item->data)->large)
+  if (((IrisdAwayRecord *) item->data)->large)
     {
-      g_autofree char *owner = get_body_owner (self, item->item);
+      g_autofree char *owner = irisd_away_get_body_owner (self, item->item);
       irisd_stored_body_remove_all (shared, owner);
     }
 }
@@ -642,7 +398,7 @@ on_withdraw (IrisdAwayItem *item, gpointer user_data)
 static void
 on_forget (IrisdAwayItem *item, gpointer user_data)
 {
-  Item *data = item->data;
+  IrisdAwayRecord *data = item->data;
 
   if (data == NULL)
     return;
@@ -663,7 +419,7 @@ static const IrisdAwayFuncs table_funcs = {
 /* --- leases ----------------------------------------------------------------------------------- */
 
 static void
-refuse_item (Item *data, IrisWireError code, const char *reason)
+refuse_item (IrisdAwayRecord *data, IrisWireError code, const char *reason)
 {
   data->refusal = code;
   data->reason = g_strdup (reason);
@@ -671,7 +427,7 @@ refuse_item (Item *data, IrisWireError code, const char *reason)
 
 /* Fills @data with the message of the item that was leased. */
 static gboolean
-make_message (IrisdAway *self, Item *data, const IrisWireMessage *lease)
+make_message (IrisdAway *self, IrisdAwayRecord *data, const IrisWireMessage *lease)
 {
   const IrisdBridgeShared *shared = self->shared;
   gint64 now_ms = g_get_real_time () / 1000;
@@ -710,10 +466,10 @@ make_message (IrisdAway *self, Item *data, const IrisWireMessage *lease)
   return data->message != NULL;
 }
 
-static Item *
+static IrisdAwayRecord *
 item_new (IrisdAway *self, IrisdAwayItem *item)
 {
-  Item *data = g_new0 (Item, 1);
+  IrisdAwayRecord *data = g_new0 (IrisdAwayRecord, 1);
 
   data->away = self;
   data->item = item;
@@ -732,21 +488,21 @@ take_lease (IrisdAway *self, const IrisWireMessage *lease)
   if (!iris_wire_message_has (lease, IRIS_WIRE_KEY_CLUSTER_ITEM)
       || !iris_wire_message_has (lease, IRIS_WIRE_KEY_HEADER))
     {
-      fail_lease (self, lease->request_id, IRIS_WIRE_ERROR_INTERNAL,
-                  "the item was not submitted for the cluster");
+      irisd_away_fail_lease (self, lease->request_id, IRIS_WIRE_ERROR_INTERNAL,
+                             "the item was not submitted for the cluster");
       return;
     }
   IrisdAwayItem *item = irisd_away_table_lease (self->table, lease->cluster_item, lease->request_id,
                                                 before, now, &known);
   if (item == NULL)
     {
-      fail_lease (self, lease->request_id, IRIS_WIRE_ERROR_CANCELLED,
-                  "the item is being cancelled");
+      irisd_away_fail_lease (self, lease->request_id, IRIS_WIRE_ERROR_CANCELLED,
+                             "the item is being cancelled");
       return;
     }
   if (!known)
     item->data = item_new (self, item);
-  irisd_away_output_lease (((Item *) item->data)->output, lease);
+  irisd_away_output_lease (((IrisdAwayRecord *) item->data)->output, lease);
   if (known)
     return;
   if (make_message (self, item->data, lease))
@@ -756,7 +512,7 @@ take_lease (IrisdAway *self, const IrisWireMessage *lease)
       on_refuse (item, self);
       irisd_away_table_end (self->table, item, now);
     }
-  hurry (self);
+  irisd_away_hurry (self);
 }
 
 static IrisdAwayOutput *
@@ -767,7 +523,7 @@ find_output (const guint8 *id, gpointer user_data)
   gboolean wanted = item != NULL && item->state != IRISD_AWAY_CLAIMING
                     && item->state != IRISD_AWAY_GONE;
 
-  return wanted ? ((Item *) item->data)->output : NULL;
+  return wanted ? ((IrisdAwayRecord *) item->data)->output : NULL;
 }
 
 /* The client of an item grants more of its output or parts. */
@@ -777,7 +533,7 @@ take_grant (IrisdAway *self, const IrisWireMessage *part)
   IrisdAwayItem *item = irisd_away_table_find_lease (self->table, part->request_id);
 
   if (item != NULL && item->data != NULL)
-    irisd_away_output_grant (((Item *) item->data)->output, part->parts);
+    irisd_away_output_grant (((IrisdAwayRecord *) item->data)->output, part->parts);
 }
 
 /* irisd has taken a lease back. The answer frees the capacity that it took. */
@@ -789,12 +545,12 @@ take_stop (IrisdAway *self, const IrisWireMessage *stop)
 
   if (item == NULL)
     return; /* irisd is ending, or the answer is on its way */
-  fail_lease (self, stop->request_id, IRIS_WIRE_ERROR_SERVICE_FAILED, "stopped");
+  irisd_away_fail_lease (self, stop->request_id, IRIS_WIRE_ERROR_SERVICE_FAILED, "stopped");
   if (stop->code == IRIS_WIRE_ERROR_CANCELLED)
     irisd_away_table_cancel (self->table, item, now);
   else
     irisd_away_table_unlease (self->table, item, now);
-  hurry (self);
+  irisd_away_hurry (self);
 }
 
 /* --- the connection --------------------------------------------------------------------------- */
@@ -916,7 +672,7 @@ on_down (const char *why, gpointer user_data)
 
   irisd_away_table_unlease_all (self->table, g_get_monotonic_time ());
   irisd_ended_bodies_forget (self->ended);
-  hurry (self);
+  irisd_away_hurry (self);
 }
 
 static const IrisdBridgeLinkFuncs link_funcs = { on_up, on_message, on_down, NULL };
@@ -932,7 +688,7 @@ irisd_away_follow_engine (IrisdAway *self)
     {
       irisd_away_table_look_at_all (self->table, g_get_monotonic_time ());
       irisd_away_table_open (self->table, g_get_monotonic_time ());
-      hurry (self);
+      irisd_away_hurry (self);
     }
   self->was_connected = connected;
 }

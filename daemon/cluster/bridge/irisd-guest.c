@@ -17,16 +17,13 @@
  * too: an item may be delivered as often as it may be tried, and `lost-attempts` times more. What
  * this node gave back before it ran does not count.
  */
-#include "irisd-guest.h"
+#include "irisd-guest-private.h"
 
 #include "irisd-dead-letter.h"
 #include "irisd-guest-rules.h"
 #include "irisd-stored-body.h"
-#include "irisd-uncounted.h"
 
 #include "daemon/base/irisd-log.h"
-#include "daemon/cluster/bridge/irisd-end-words.h"
-#include "daemon/cluster/bridge/irisd-guest-output.h"
 
 #include <string.h>
 
@@ -38,10 +35,6 @@
 /* The pause until a message is delivered again that this node cannot deal with. */
 #define ELSEWHERE_MS 500
 
-/* Ends on the way to the stream whose items make room for others: storing takes milliseconds, so a
- * window that held them too would run dry. Beyond so many the stream does not keep up. */
-#define MOST_ENDING 1024
-
 /* How often a message of a later version is given back before it is put into the stream anew, and
  * the pause between. */
 #define MOST_GIVEN_BACK 3
@@ -50,77 +43,8 @@
 /* Has a message that was put there anew, so that its end is looked for before it runs. */
 #define AGAIN_HEADER "Iris-Again"
 
-#define K(key) IRIS_WIRE_BIT (IRIS_WIRE_KEY_##key)
-
-/* Keys of an end that are about a number or place of this irisd. */
-#define HOST_KEYS (K (ITEM) | K (HOME) | K (NODE) | K (ATTEMPTS) | K (ENDS))
-
 /* What irisd takes unless it says so. */
 #define FIRST_MAX_BODY IRIS_WIRE_DEFAULT_MAX_BODY
-
-struct _IrisdGuest
-{
-  const IrisdBridgeShared *shared;
-  IrisdGuestEndFunc own_end;
-  IrisdGuestLaneFunc delivered;
-  gpointer user_data;
-  guint lost_attempts;
-  IrisdUncounted *uncounted;
-  IrisdBridgeLink *link;
-  IrisdGuestTable *table;
-  IrisdGuestOutputs *outputs;
-  IrisdEngineSubscription *cancels;
-  GSource *timer;
-  IrisdEndWords *words;
-  GPtrArray *lanes;
-  GByteArray *acks;   /* request ids of completions that were taken */
-  gboolean closing;   /* irisd takes no more items, until its end */
-  guint64 max_body;   /* that irisd takes */
-  gboolean told_full; /* the log says that results wait for room */
-  gboolean stopped;
-  IrisWireEncoder encoder;
-  IrisdGuestCounts counts;
-};
-
-struct _IrisdGuestLane
-{
-  IrisdGuest *guest;
-  IrisdPull *pull; /* NULL once it is closed */
-  IrisdPullKind kind;
-  guint window;
-};
-
-/* What follows when the home has all that the run has written. */
-typedef enum
-{
-  AFTER_NOTHING, /* it still runs */
-  AFTER_END,
-  AFTER_RETRY,
-} After;
-
-/* The owner's data of an IrisdGuestItem. */
-typedef struct
-{
-  IrisdGuest *guest;
-  IrisdGuestItem *item;
-  IrisdGuestLane *lane; /* NULL once it is closed */
-  gpointer kept;        /* what the following borrow from */
-  IrisdWorkMessage message;
-  IrisWireMessage submit;
-  guint8 *end; /* NULL until it has ended */
-  gsize end_size;
-  guint64 n_tries; /* deliveries that may have run, this one included */
-  gboolean lost;   /* another end was there */
-  gboolean ending; /* it counts as one */
-  GBytes *body;    /* of the item, if it was not in the message */
-  GBytes *result;  /* of the end, if that is too large for a message, until it is stored */
-  gboolean stored; /* it is: */
-  IrisdObjectReference reference;
-  IrisdObjectTransfer *transfer; /* of the body or the result, while it is under way */
-  IrisdGuestOutput *output;      /* NULL while irisd does not have it */
-  After after;
-  guint64 after_ms; /* of a retry */
-} Guest;
 
 /* Something asked of a stream. The item may be gone when the answer comes. */
 typedef struct
@@ -146,8 +70,8 @@ set_timer (IrisdGuest *self, gint64 when)
 }
 
 /* Something has changed, by which something may be due earlier. */
-static void
-hurry (IrisdGuest *self)
+void
+irisd_guest_hurry (IrisdGuest *self)
 {
   gint64 ready = g_source_get_ready_time (self->timer);
   gint64 soon = g_get_monotonic_time () + G_USEC_PER_SEC / 50;
@@ -171,126 +95,6 @@ timer_dispatch (GSource *source, GSourceFunc callback, gpointer user_data)
   return callback (user_data);
 }
 
-/* --- ends ------------------------------------------------------------------------------------- */
-
-/* Makes the bytes of an end: @message is RESULT or ERROR. */
-static gboolean
-encode_end (IrisdGuest *self, Guest *guest, IrisWireMessage *message)
-{
-  g_autoptr (GError) error = NULL;
-  IrisdWorkMessage end = {
-    .kind = IRISD_WORK_MESSAGE_END,
-    .type = message->type,
-    .owner = guest->message.owner,
-    .made_ms = g_get_real_time () / 1000,
-    .tries = (guint32) MIN (guest->n_tries, G_MAXUINT32),
-    .home = guest->message.home,
-    .node = { self->shared->node, strlen (self->shared->node) },
-  };
-
-  message->present &= ~HOST_KEYS;
-  if (!iris_wire_encode (&self->encoder, message, &error))
-    return FALSE;
-  memcpy (end.item, guest->item->item, sizeof end.item);
-  end.header = self->encoder.frames[3];
-  end.body = self->encoder.frames[4];
-  g_clear_pointer (&guest->result, g_bytes_unref);
-  if (!irisd_bridge_fits (self->shared, irisd_work_message_get_size (&end)))
-    {
-      guest->result = g_bytes_new (end.body.data, end.body.size);
-      end.body = (IrisWireFrame){ 0 };
-    }
-  g_free (guest->end);
-  guest->end = irisd_work_message_encode (&end, self->shared->secret, &guest->end_size, &error);
-  return guest->end != NULL;
-}
-
-/* The item takes no more room in the window that it came by. */
-static void
-leave_window (Guest *guest)
-{
-  if (guest->lane != NULL && guest->lane->pull != NULL)
-    irisd_pull_release (guest->lane->pull, 1);
-  guest->lane = NULL;
-}
-
-/* It has ended here, and waits for the stream to have its end. */
-static void
-begin_end (IrisdGuest *self, Guest *guest)
-{
-  self->counts.n_ending += !guest->ending;
-  guest->ending = TRUE;
-  if (self->counts.n_ending <= MOST_ENDING)
-    leave_window (guest);
-  irisd_guest_table_end (self->table, guest->item, g_get_monotonic_time ());
-}
-
-static void
-make_error (IrisdGuest *self, Guest *guest, IrisWireError code, const char *text)
-{
-  IrisWireMessage error;
-
-  iris_wire_message_init (&error, IRIS_WIRE_ERROR_REPLY, guest->item->item);
-  iris_wire_message_set_uint (&error, IRIS_WIRE_KEY_CODE, code);
-  iris_wire_message_set_string (&error, IRIS_WIRE_KEY_ERROR_NAME, iris_wire_error_name (code), -1);
-  iris_wire_message_set_string (&error, IRIS_WIRE_KEY_MESSAGE, text, -1);
-  /* Its home's name was short enough once, and its text is short. */
-  if (!encode_end (self, guest, &error))
-    g_warning ("the end of an item cannot be encoded");
-}
-
-/* The run is over, and its home has what it has written. */
-static void
-go_on (IrisdGuest *self, Guest *guest)
-{
-  After after = guest->after;
-
-  guest->after = AFTER_NOTHING;
-  g_clear_pointer (&guest->output, irisd_guest_output_free);
-  if (after == AFTER_END)
-    begin_end (self, guest);
-  else
-    irisd_guest_table_retry (self->table, guest->item, guest->after_ms);
-}
-
-/* irisd has ended the run. What it has written comes first. */
-static void
-leave_irisd (IrisdGuest *self, Guest *guest, After after, guint64 after_ms)
-{
-  guest->after = after;
-  guest->after_ms = after_ms;
-  if (guest->output == NULL || irisd_guest_output_finish (guest->output))
-    go_on (self, guest);
-}
-
-static void
-end_with_error (IrisdGuest *self, Guest *guest, IrisWireError code, const char *text)
-{
-  make_error (self, guest, code, text);
-  begin_end (self, guest);
-}
-
-/* The mean of about the last eight. */
-static guint64
-mean_of (guint64 mean, guint64 value)
-{
-  return mean == 0 ? value : mean - mean / 8 + value / 8;
-}
-
-/* irisd has ended the item. */
-static void
-end_guest (IrisdGuest *self, Guest *guest, const IrisWireMessage *completion)
-{
-  IrisWireMessage message = *completion;
-
-  if (completion->run_ns > 0)
-    self->counts.mean_run_ns = mean_of (self->counts.mean_run_ns, completion->run_ns);
-  if (!encode_end (self, guest, &message))
-    make_error (self, guest, IRIS_WIRE_ERROR_TOO_LARGE,
-                "the result cannot be sent to another node: its header is too large");
-  leave_irisd (self, guest, AFTER_END, 0);
-}
-
 static void
 set_windows (IrisdGuest *self)
 {
@@ -305,7 +109,7 @@ set_windows (IrisdGuest *self)
 }
 
 static void
-take_failure (IrisdGuest *self, Guest *guest, const IrisWireMessage *error)
+take_failure (IrisdGuest *self, IrisdGuestRecord *guest, const IrisWireMessage *error)
 {
   if (error->code == IRIS_WIRE_ERROR_SHUTTING_DOWN)
     {
@@ -316,15 +120,15 @@ take_failure (IrisdGuest *self, Guest *guest, const IrisWireMessage *error)
     }
   else if (!irisd_guest_may_try_again (&guest->message, &guest->submit, guest->item->n_tries,
                                        guest->n_tries, error->code))
-    end_guest (self, guest, error);
+    irisd_guest_end (self, guest, error);
   else if (error->code == IRIS_WIRE_ERROR_UNKNOWN_SERVICE)
     {
       irisd_uncounted_add (self->uncounted, guest->item->item);
       irisd_guest_table_retry (self->table, guest->item, ELSEWHERE_MS);
     }
   else
-    leave_irisd (self, guest, AFTER_RETRY,
-                 irisd_guest_get_backoff_ms (&guest->submit, guest->n_tries));
+    irisd_guest_leave_irisd (self, guest, IRISD_GUEST_AFTER_RETRY,
+                             irisd_guest_get_backoff_ms (&guest->submit, guest->n_tries));
 }
 
 /* --- what the table wants --------------------------------------------------------------------- */
@@ -345,7 +149,7 @@ on_looked (IrisdEngine *engine,
     return;
   if (message != NULL && (item->state == IRISD_GUEST_LOOKING || item->state == IRISD_GUEST_READING))
     {
-      Guest *guest = item->data;
+      IrisdGuestRecord *guest = item->data;
 
       /* It may be ours, of which the answer was lost, or another node's. Either way it is told. */
       guest->lost = guest->end == NULL || guest->end_size != message->length
@@ -356,22 +160,14 @@ on_looked (IrisdEngine *engine,
     }
   irisd_guest_table_looked (self->table, query->item, message != NULL, message != NULL || none,
                             g_get_monotonic_time ());
-  hurry (self);
-}
-
-static char *
-end_subject (const Guest *guest)
-{
-  g_autofree char *home = iris_wire_string_dup (&guest->message.home);
-
-  return irisd_bridge_end_subject (home, guest->item->item);
+  irisd_guest_hurry (self);
 }
 
 static void
 on_look (IrisdGuestItem *item, gpointer user_data)
 {
   IrisdGuest *self = user_data;
-  g_autofree char *subject = end_subject (item->data);
+  g_autofree char *subject = irisd_guest_get_end_subject (item->data);
 
   irisd_engine_get_last (self->shared->engine, self->shared->ends_stream, subject, on_looked,
                          query_new (self, item->item));
@@ -388,7 +184,7 @@ static gboolean
 on_submit (IrisdGuestItem *item, gpointer user_data)
 {
   IrisdGuest *self = user_data;
-  Guest *guest = item->data;
+  IrisdGuestRecord *guest = item->data;
   IrisWireMessage wanted = guest->submit, submit;
   guint64 credit;
   IrisdGuestOutputKind kind = irisd_guest_output_choose (&wanted, &credit);
@@ -420,164 +216,10 @@ on_stop (IrisdGuestItem *item, gpointer user_data)
 }
 
 static void
-on_published (IrisdEngine *engine, const IrisdPublishResult *result, gpointer user_data)
-{
-  Guest *guest = user_data;
-  IrisdGuest *self = guest->guest;
-  IrisdGuestVerdict verdict = IRISD_GUEST_LATER;
-
-  if (result->status == IRISD_PUBLISH_STORED || result->status == IRISD_PUBLISH_DUPLICATE)
-    verdict = IRISD_GUEST_STORED;
-  else if (result->status == IRISD_PUBLISH_WRONG_SEQUENCE)
-    verdict = IRISD_GUEST_OTHER_END;
-  else if (result->status == IRISD_PUBLISH_REFUSED)
-    {
-      irisd_log (IRISD_LOG_WARNING, "the cluster does not take the end of an item: %s",
-                 result->text != NULL ? result->text : "no reason given");
-      verdict = IRISD_GUEST_REFUSED;
-    }
-  if (verdict == IRISD_GUEST_LATER || verdict == IRISD_GUEST_REFUSED)
-    self->counts.n_failed++;
-  irisd_guest_table_published (self->table, guest->item, verdict, g_get_monotonic_time ());
-  hurry (self);
-}
-
-static void
-publish_end (IrisdGuest *self, Guest *guest)
-{
-  g_autofree char *subject = end_subject (guest);
-  const IrisdEnginePublication publication = {
-    .subject = subject,
-    .data = guest->end,
-    .length = guest->end_size,
-    .check_last = TRUE,
-    .expected_last = 0,
-  };
-
-  self->counts.bytes_out += guest->end_size;
-  irisd_engine_publish (self->shared->engine, &publication, on_published, guest);
-}
-
-/* The result is stored, and the end can refer to it. */
-static void
-refer_to_result (IrisdGuest *self, Guest *guest, const IrisdObjectReference *reference)
-{
-  gsize size;
-  guint8 *end = irisd_stored_body_refer (self->shared, guest->end, guest->end_size, reference,
-                                         &size);
-
-  g_clear_pointer (&guest->result, g_bytes_unref);
-  guest->stored = TRUE;
-  guest->reference = *reference;
-  g_free (guest->end);
-  guest->end = end;
-  guest->end_size = size;
-}
-
-static void
-on_stored (IrisdObjectStatus status,
-           const char *why,
-           const IrisdObjectReference *reference,
-           gpointer user_data)
-{
-  Guest *guest = user_data;
-  IrisdGuest *self = guest->guest;
-
-  guest->transfer = NULL;
-  if (status == IRISD_OBJECT_FULL && !self->told_full)
-    irisd_log (IRISD_LOG_WARNING, "%s: results of items of other nodes wait here", why);
-  self->told_full = status == IRISD_OBJECT_FULL;
-  if (status == IRISD_OBJECT_FULL || status == IRISD_OBJECT_LATER)
-    {
-      irisd_guest_table_published (self->table, guest->item, IRISD_GUEST_LATER,
-                                   g_get_monotonic_time ());
-      hurry (self);
-      return;
-    }
-  if (status == IRISD_OBJECT_DONE)
-    refer_to_result (self, guest, reference);
-  else
-    {
-      g_autofree char *text = g_strdup_printf ("the result cannot be stored in the cluster: %s",
-                                               why);
-      make_error (self, guest, IRIS_WIRE_ERROR_TOO_LARGE, text);
-    }
-  publish_end (self, guest);
-}
-
-static char *
-get_body_owner (const Guest *guest)
-{
-  return irisd_stored_body_get_owner (&guest->message.home, guest->item->item);
-}
-
-/* The result first, and then the end that refers to it. */
-static void
-on_publish (IrisdGuestItem *item, gpointer user_data)
-{
-  IrisdGuest *self = user_data;
-  Guest *guest = item->data;
-
-  if (guest->result == NULL)
-    {
-      publish_end (self, guest);
-      return;
-    }
-  g_autofree char *owner = get_body_owner (guest);
-  g_autofree char *name = irisd_stored_body_get_name (owner, TRUE);
-  guest->transfer = irisd_object_store_put (self->shared->bodies, owner, name, IRISD_OBJECT_WHOLE,
-                                            guest->result, on_stored, guest);
-}
-
-/* No end refers to the result that this node has stored. */
-static void
-remove_result (IrisdGuest *self, Guest *guest)
-{
-  if (!guest->stored)
-    return;
-  g_autofree char *owner = get_body_owner (guest);
-  irisd_stored_body_remove (self->shared, owner, guest->reference.nuid);
-  guest->stored = FALSE;
-}
-
-static void
-on_body (IrisdObjectStatus status, const char *why, GBytes *body, gpointer user_data)
-{
-  Guest *guest = user_data;
-  IrisdGuest *self = guest->guest;
-
-  guest->transfer = NULL;
-  if (status == IRISD_OBJECT_DONE)
-    guest->body = g_bytes_ref (body);
-  if (status == IRISD_OBJECT_DONE || status == IRISD_OBJECT_LATER)
-    irisd_guest_table_fetched (self->table, guest->item, body != NULL, g_get_monotonic_time ());
-  else
-    {
-      g_autofree char *text = g_strdup_printf ("the body of the item cannot be read: %s", why);
-      irisd_log (IRISD_LOG_WARNING, "%s", text);
-      end_with_error (self, guest, IRIS_WIRE_ERROR_INTERNAL, text);
-    }
-  hurry (self);
-}
-
-static void
-on_fetch (IrisdGuestItem *item, gpointer user_data)
-{
-  IrisdGuest *self = user_data;
-  Guest *guest = item->data;
-
-  if (guest->transfer != NULL)
-    return;
-  g_autofree char *owner = get_body_owner (guest);
-  guest->transfer = irisd_object_store_get (self->shared->bodies, owner, &guest->message.reference,
-                                            on_body, guest);
-}
-
-static void
 on_tell (IrisdGuestItem *item, gpointer user_data)
 {
   IrisdGuest *self = user_data;
-  const Guest *guest = item->data;
+  const IrisdGuestRecord *guest = item->data;
 
   if (guest->end == NULL)
     return;
@@ -594,12 +236,12 @@ static void
 on_acknowledge (IrisdGuestItem *item, gpointer user_data)
 {
   IrisdGuest *self = user_data;
-  Guest *guest = item->data;
+  IrisdGuestRecord *guest = item->data;
 
   if (guest->lost)
     {
       self->counts.n_lost++;
-      remove_result (self, guest);
+      irisd_guest_remove_result (self, guest);
     }
   else
     self->counts.n_done++;
@@ -613,7 +255,7 @@ on_give_back (IrisdGuestItem *item, guint64 delay_ms, gpointer user_data)
   IrisdGuest *self = user_data;
 
   self->counts.n_given++;
-  remove_result (self, item->data);
+  irisd_guest_remove_result (self, item->data);
   irisd_engine_nak (self->shared->engine, item->ack, delay_ms);
 }
 
@@ -628,11 +270,11 @@ on_renew (IrisdGuestItem *item, gpointer user_data)
 static void
 on_forget (IrisdGuestItem *item, gpointer user_data)
 {
-  Guest *guest = item->data;
+  IrisdGuestRecord *guest = item->data;
 
   if (guest == NULL)
     return;
-  leave_window (guest);
+  irisd_guest_leave_window (guest);
   guest->guest->counts.n_ending -= guest->ending;
   irisd_guest_output_free (guest->output);
   irisd_engine_kept_free (guest->kept);
@@ -644,8 +286,8 @@ on_forget (IrisdGuestItem *item, gpointer user_data)
 }
 
 static const IrisdGuestFuncs table_funcs = {
-  on_look, on_fetch,       on_submit,    on_stop,  on_publish,
-  on_tell, on_acknowledge, on_give_back, on_renew, on_forget,
+  on_look, irisd_guest_fetch_body, on_submit,    on_stop,  irisd_guest_publish_end,
+  on_tell, on_acknowledge,         on_give_back, on_renew, on_forget,
 };
 
 /* --- what runs write -------------------------------------------------------------------------- */
@@ -653,7 +295,7 @@ static const IrisdGuestFuncs table_funcs = {
 static void
 on_finished (gpointer data, gpointer user_data)
 {
-  go_on (user_data, data);
+  irisd_guest_go_on (user_data, data);
 }
 
 /* Its output is not wanted. As when the connection of a client is lost, the run ends with it. */
@@ -661,24 +303,25 @@ static void
 on_unwanted (gpointer data, IrisdGuestUnwanted why, gpointer user_data)
 {
   IrisdGuest *self = user_data;
-  Guest *guest = data;
+  IrisdGuestRecord *guest = data;
 
-  if (guest->after == AFTER_NOTHING)
+  if (guest->after == IRISD_GUEST_AFTER_NOTHING)
     on_stop (guest->item, self);
   if (why == IRISD_GUEST_UNWANTED_LATER)
     {
       irisd_guest_table_drop (self->table, guest->item);
       return;
     }
-  if (guest->after != AFTER_END && why == IRISD_GUEST_UNWANTED_UNKNOWN)
-    make_error (self, guest, IRIS_WIRE_ERROR_CANCELLED,
-                "its client does not want its output any more, so it was cancelled");
+  if (guest->after != IRISD_GUEST_AFTER_END && why == IRISD_GUEST_UNWANTED_UNKNOWN)
+    irisd_guest_make_error (self, guest, IRIS_WIRE_ERROR_CANCELLED,
+                            "its client does not want its output any more, so it was cancelled");
   else if (why == IRISD_GUEST_UNWANTED_SILENT)
-    make_error (self, guest, IRIS_WIRE_ERROR_WORKER_LOST,
-                "the node that it was submitted at was silent for so long that its output could "
-                "not be told; see that the nodes reach each other, and submit it again");
-  guest->after = AFTER_END;
-  go_on (self, guest);
+    irisd_guest_make_error (
+        self, guest, IRIS_WIRE_ERROR_WORKER_LOST,
+        "the node that it was submitted at was silent for so long that its output could "
+        "not be told; see that the nodes reach each other, and submit it again");
+  guest->after = IRISD_GUEST_AFTER_END;
+  irisd_guest_go_on (self, guest);
 }
 
 static const IrisdGuestOutputFuncs output_funcs = { on_finished, on_unwanted };
@@ -688,8 +331,8 @@ take_output (IrisdGuest *self, const IrisWireMessage *message)
 {
   IrisdGuestItem *item = irisd_guest_table_find_request (self->table, message->request_id);
 
-  if (item != NULL && ((Guest *) item->data)->output != NULL)
-    irisd_guest_output_take (((Guest *) item->data)->output, message);
+  if (item != NULL && ((IrisdGuestRecord *) item->data)->output != NULL)
+    irisd_guest_output_take (((IrisdGuestRecord *) item->data)->output, message);
 }
 
 /* --- deliveries ------------------------------------------------------------------------------- */
@@ -731,7 +374,7 @@ leave_to_others (IrisdGuest *self, const IrisdEngineMessage *message)
 /* A signed item may have been published once more to another subject. It must not run on another
  * node than the one that its home has ordered. */
 static gboolean
-is_in_place (const Guest *guest, const char *subject, GError **error)
+is_in_place (const IrisdGuestRecord *guest, const char *subject, GError **error)
 {
   const IrisWireMessage *submit = &guest->submit;
   g_auto (IrisdWorkSubject) parsed = { 0 };
@@ -752,7 +395,10 @@ is_in_place (const Guest *guest, const char *subject, GError **error)
 
 /* Reads what was delivered into @guest. */
 static gboolean
-read_item (IrisdGuest *self, Guest *guest, const IrisdEngineMessage *message, GError **error)
+read_item (IrisdGuest *self,
+           IrisdGuestRecord *guest,
+           const IrisdEngineMessage *message,
+           GError **error)
 {
   if (!irisd_work_message_decode (&guest->message, message->data, message->length,
                                   self->shared->secret, error)
@@ -767,13 +413,13 @@ read_item (IrisdGuest *self, Guest *guest, const IrisdEngineMessage *message, GE
 
 /* Whether nodes were lost with the item again and again. */
 static gboolean
-is_poison (IrisdGuest *self, const Guest *guest)
+is_poison (IrisdGuest *self, const IrisdGuestRecord *guest)
 {
   return guest->n_tries > (guint64) guest->message.tries + 1 + self->lost_attempts;
 }
 
 static void
-end_poison (IrisdGuest *self, Guest *guest, const IrisdEngineMessage *delivered)
+end_poison (IrisdGuest *self, IrisdGuestRecord *guest, const IrisdEngineMessage *delivered)
 {
   g_autofree char *why = g_strdup_printf (
       "too many nodes were lost while they had the item: beyond its %u retries it may be tried %u "
@@ -782,17 +428,17 @@ end_poison (IrisdGuest *self, Guest *guest, const IrisdEngineMessage *delivered)
 
   self->counts.n_dead++;
   irisd_dead_letter_copy (self->shared, delivered, "lost", why);
-  end_with_error (self, guest, IRIS_WIRE_ERROR_WORKER_LOST, why);
+  irisd_guest_end_with_error (self, guest, IRIS_WIRE_ERROR_WORKER_LOST, why);
 }
 
 static void
-start (IrisdGuest *self, Guest *guest, const IrisdEngineMessage *delivered)
+start (IrisdGuest *self, IrisdGuestRecord *guest, const IrisdEngineMessage *delivered)
 {
   const IrisdWorkMessage *message = &guest->message;
 
   if (message->begin_ms > 0 && g_get_real_time () / 1000 > message->begin_ms)
-    end_with_error (self, guest, IRIS_WIRE_ERROR_DEADLINE_PASSED,
-                    "the item had not begun by its deadline");
+    irisd_guest_end_with_error (self, guest, IRIS_WIRE_ERROR_DEADLINE_PASSED,
+                                "the item had not begun by its deadline");
   else if (is_poison (self, guest))
     end_poison (self, guest, delivered);
   else if (message->stored && message->reference.size > self->max_body)
@@ -801,7 +447,7 @@ start (IrisdGuest *self, Guest *guest, const IrisdEngineMessage *delivered)
           "the item has %" G_GUINT64_FORMAT " bytes, and the node %s takes %" G_GUINT64_FORMAT
           ": raise [limits] max-body there, or send less",
           message->reference.size, self->shared->node, self->max_body);
-      end_with_error (self, guest, IRIS_WIRE_ERROR_TOO_LARGE, why);
+      irisd_guest_end_with_error (self, guest, IRIS_WIRE_ERROR_TOO_LARGE, why);
     }
   else
     {
@@ -833,7 +479,7 @@ on_delivered (IrisdPull *pull, const IrisdEngineMessage *message, gpointer user_
   IrisdGuestLane *lane = user_data;
   IrisdGuest *self = lane->guest;
   g_autoptr (GError) error = NULL;
-  Guest guest = { .guest = self, .lane = lane };
+  IrisdGuestRecord guest = { .guest = self, .lane = lane };
   const gboolean again = irisd_engine_message_get_header (message, AGAIN_HEADER) != NULL;
   gboolean known;
 
@@ -861,14 +507,14 @@ on_delivered (IrisdPull *pull, const IrisdEngineMessage *message, gpointer user_
       irisd_pull_release (pull, 1);
       return;
     }
-  self->counts.mean_bytes = mean_of (self->counts.mean_bytes, guest.message.body.size);
+  self->counts.mean_bytes = irisd_guest_mean (self->counts.mean_bytes, guest.message.body.size);
   guest.n_tries = irisd_uncounted_count_tries (self->uncounted, guest.message.item,
                                                message->n_delivered);
   guest.kept = irisd_engine_message_keep (message);
   guest.item->unsure = message->counts_anew;
   guest.item->data = g_memdup2 (&guest, sizeof guest);
   start (self, guest.item->data, message);
-  hurry (self);
+  irisd_guest_hurry (self);
 }
 
 static void
@@ -883,7 +529,7 @@ on_cancel (IrisdEngine *engine, const IrisdEngineMessage *message, gpointer user
   IrisdGuestItem *item = irisd_guest_table_find (self->table, end.item);
   if (item != NULL)
     irisd_guest_table_cancel (self->table, item, g_get_monotonic_time ());
-  hurry (self);
+  irisd_guest_hurry (self);
 }
 
 /* --- the connection to irisd ------------------------------------------------------------------ */
@@ -895,10 +541,10 @@ take_completion (IrisdGuest *self, const IrisWireMessage *message)
 
   if (message->type == IRIS_WIRE_RESULT || message->ends)
     g_byte_array_append (self->acks, message->request_id, IRIS_WIRE_ID_SIZE);
-  if (item == NULL || ((Guest *) item->data)->after != AFTER_NOTHING)
+  if (item == NULL || ((IrisdGuestRecord *) item->data)->after != IRISD_GUEST_AFTER_NOTHING)
     return; /* it was given back, or the answer is to a CANCEL that came too late */
   if (message->type == IRIS_WIRE_RESULT)
-    end_guest (self, item->data, message);
+    irisd_guest_end (self, item->data, message);
   else
     take_failure (self, item->data, message);
 }
@@ -926,7 +572,7 @@ take_busy (IrisdGuest *self, const IrisWireMessage *busy)
 
   if (item != NULL)
     irisd_guest_table_busy (self->table, item, busy->retry_after_ms, g_get_monotonic_time ());
-  hurry (self);
+  irisd_guest_hurry (self);
 }
 
 static void
@@ -1068,7 +714,7 @@ leave_lane (IrisdGuest *self, IrisdGuestLane *lane)
 
   for (guint i = 0; i < items->len; i++)
     {
-      Guest *guest = ((IrisdGuestItem *) g_ptr_array_index (items, i))->data;
+      IrisdGuestRecord *guest = ((IrisdGuestItem *) g_ptr_array_index (items, i))->data;
 
       if (guest != NULL && guest->lane == lane)
         guest->lane = NULL;

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What the files of IrisdAway share.
+ */
+#pragma once
+
+#include "daemon/cluster/bridge/irisd-away-output.h"
+#include "daemon/cluster/bridge/irisd-away.h"
+#include "daemon/cluster/bridge/irisd-ended-bodies.h"
+
+G_BEGIN_DECLS
+
+struct _IrisdAway
+{
+  const IrisdBridgeShared *shared;
+  IrisdAwayAskFunc ask;
+  gpointer user_data;
+  IrisdBridgeLink *link;
+  IrisdAwayTable *table;
+  IrisdAwayOutputs *outputs;
+  IrisdEngineSubscription *ends;
+  GSource *timer;
+  guint capacity;
+  guint64 last_item; /* the greatest number in the journal when the connection began */
+  gboolean listing;  /* that number was asked for */
+  gboolean was_connected;
+  gboolean stopped;
+  gboolean told_wait; /* the log says that items wait because of their bodies */
+  guint64 max_body;   /* that irisd takes */
+  IrisdEndedBodies *ended;
+  IrisWireEncoder encoder;
+  IrisdAwayCounts counts;
+};
+
+/* The owner's data of an IrisdAwayItem. */
+typedef struct
+{
+  IrisdAway *away;
+  IrisdAwayItem *item;
+  IrisdAwayOutput *output;
+  char *subject;
+  char id[IRISD_ITEM_TEXT_SIZE];
+  guint8 *message; /* NULL once the stream has it */
+  gsize size;
+  GBytes *body;   /* to be stored before @message is published, or NULL */
+  gboolean large; /* its body is or was stored beside the message */
+  guint64 number; /* of the item here */
+  guint8 *end;    /* whose result is read, or NULL */
+  gsize end_size;
+  IrisdObjectTransfer *transfer; /* of the body or the result, while it is under way */
+  IrisWireError refusal;         /* why it is refused before it is published, or 0 */
+  gboolean put_off;              /* there is no room for it now */
+  char *reason;
+} IrisdAwayRecord;
+
+void irisd_away_hurry (IrisdAway *self);
+void irisd_away_fail_lease (IrisdAway *self,
+                            const guint8 *lease,
+                            IrisWireError code,
+                            const char *message);
+void irisd_away_put_off_lease (IrisdAway *self, const guint8 *lease, const char *message);
+gboolean irisd_away_read_end (IrisdAway *self,
+                              gconstpointer data,
+                              gsize size,
+                              IrisdWorkMessage *end,
+                              IrisWireMessage *message,
+                              GError **error);
+char *irisd_away_get_body_owner (IrisdAway *self, const guint8 *item);
+void
+irisd_away_fail_item (IrisdAway *self, IrisdAwayItem *item, IrisWireError code, const char *why);
+void irisd_away_end_item (IrisdAway *self,
+                          IrisdAwayItem *item,
+                          const IrisdWorkMessage *end,
+                          IrisWireMessage *message,
+                          gconstpointer bytes,
+                          gsize size);
+
+G_END_DECLS
