@@ -21,6 +21,17 @@
 #define DONE_KEYS (RUN_KEYS | K (CONTENT_TYPE) | K (STDOUT_LENGTH) | K (TRUNCATED))
 #define FAIL_KEYS (RUN_KEYS | K (CODE) | K (MESSAGE))
 
+/* Something has changed, by which something may be due earlier. */
+void
+irisd_away_hurry (IrisdAway *self)
+{
+  gint64 ready = g_source_get_ready_time (self->timer);
+  gint64 soon = g_get_monotonic_time () + G_USEC_PER_SEC / 20;
+
+  if (ready < 0 || ready > soon)
+    g_source_set_ready_time (self->timer, soon);
+}
+
 void
 irisd_away_fail_lease (IrisdAway *self,
                        const guint8 *lease,

@@ -59,17 +59,6 @@ set_timer (IrisdAway *self, gint64 when)
   g_source_set_ready_time (self->timer, when == G_MAXINT64 ? -1 : when);
 }
 
-/* Something has changed, by which something may be due earlier. */
-void
-irisd_away_hurry (IrisdAway *self)
-{
-  gint64 ready = g_source_get_ready_time (self->timer);
-  gint64 soon = g_get_monotonic_time () + G_USEC_PER_SEC / 20;
-
-  if (ready < 0 || ready > soon)
-    set_timer (self, soon);
-}
-
 static gboolean
 on_timer (gpointer data)
 {

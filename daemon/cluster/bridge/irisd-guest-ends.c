@@ -20,6 +20,17 @@
  * window that held them too would run dry. Beyond so many the stream does not keep up. */
 #define MOST_ENDING 1024
 
+/* Something has changed, by which something may be due earlier. */
+void
+irisd_guest_hurry (IrisdGuest *self)
+{
+  gint64 ready = g_source_get_ready_time (self->timer);
+  gint64 soon = g_get_monotonic_time () + G_USEC_PER_SEC / 50;
+
+  if (ready < 0 || ready > soon)
+    g_source_set_ready_time (self->timer, soon);
+}
+
 char *
 irisd_guest_get_end_subject (const IrisdGuestRecord *guest)
 {

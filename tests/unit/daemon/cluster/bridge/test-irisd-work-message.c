@@ -218,8 +218,8 @@ TEST (no_other_type_is_a_request_or_an_answer)
   } kinds[] = {
     [IRISD_WORK_MESSAGE_ASK] = { requests, sizeof requests, 2 },
     [IRISD_WORK_MESSAGE_ANSWER] = { answers, sizeof answers, 0 },
-    [IRISD_WORK_MESSAGE_TOLD] = { told, sizeof told, 4 },
-    [IRISD_WORK_MESSAGE_WORD] = { words, sizeof words, 1 | 8 },
+    [IRISD_WORK_MESSAGE_TOLD] = { told, sizeof told, 8 },
+    [IRISD_WORK_MESSAGE_WORD] = { words, sizeof words, 1 | 16 },
   };
   g_autoptr (IrisdClusterSecret) secret = secret_new (key);
   g_auto (IrisWireEncoder) encoder;
@@ -227,7 +227,7 @@ TEST (no_other_type_is_a_request_or_an_answer)
   iris_wire_encoder_init (&encoder, NULL);
   for (guint kind = IRISD_WORK_MESSAGE_ASK; kind <= IRISD_WORK_MESSAGE_WORD; kind++)
     for (guint type = 0; type < 256; type++)
-      for (guint flags = 0; flags < 32; flags++)
+      for (guint flags = 0; flags < 64; flags++)
         {
           gboolean fits = memchr (kinds[kind].types, (int) type, kinds[kind].n) != NULL
                           && (flags & ~kinds[kind].flags) == 0;
