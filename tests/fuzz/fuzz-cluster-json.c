@@ -147,13 +147,13 @@ static const char *const seeds[] = {
   "{\"stream\":\"IRIS\",\"seq\":17}",
   "{\"stream\":\"IRIS\",\"seq\":17,\"duplicate\":true,\"batch\":\"x\",\"count\":3}",
   "{\"error\":{\"code\":503,\"err_code\":10077,\"description\":\"maximum messages exceeded\"}}",
-  "{\"type\":\"io.nats.jetstream.api.v1.stream_info_response\",\"config\":{\"name\":\"IRIS\","
-  "\"subjects\":[\"iris.w.>\"],\"num_replicas\":3},\"state\":{\"messages\":7}}",
+  ("{\"type\":\"io.nats.jetstream.api.v1.stream_info_response\",\"config\":{\"name\":\"IRIS\","
+   "\"subjects\":[\"iris.w.>\"],\"num_replicas\":3},\"state\":{\"messages\":7}}"),
   "{\"mark\":\"drained\"}",
-  "{\"format\":1,\"version\":\"0.1.0\",\"incarnation\":\"0123456789abcdef\",\"draining\":false,"
-  "\"running\":3,\"backlog\":12,\"away\":7,\"guests\":8,\"places\":[{\"name\":\"l3:0\",\"cpus\":"
-  "\"0-3\",\"workers\":4,\"backlog\":6}],\"labels\":[\"rack=r1\"],\"services\":[\"echo\"],"
-  "\"endpoints\":[\"ipc:///run/iris/front.ipc\"]}",
+  ("{\"format\":1,\"version\":\"0.1.0\",\"incarnation\":\"0123456789abcdef\",\"draining\":false,"
+   "\"running\":3,\"backlog\":12,\"away\":7,\"guests\":8,\"places\":[{\"name\":\"l3:0\",\"cpus\":"
+   "\"0-3\",\"workers\":4,\"backlog\":6}],\"labels\":[\"rack=r1\"],\"services\":[\"echo\"],"
+   "\"endpoints\":[\"ipc:///run/iris/front.ipc\"]}"),
 };
 
 static void

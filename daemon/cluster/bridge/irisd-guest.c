@@ -5,8 +5,8 @@
  * A message is believed by its signature alone. One that is no item of this cluster, is damaged, or
  * is in the wrong place goes to the stream of dead letters, with the reason, and never runs: a host
  * runs an item with the rights of the owner that the message names. A message of a later version is
- * given back, since a node with a later irisd can read it. The stream delivers a message only so
- * often, and counts what was given back, so then it is put there anew.
+ * given back, since a node with a later irisd can read it. Deliveries that were given back count as
+ * tries, so after some it is put into the stream anew.
  *
  * To irisd a guest is a volatile item of its owner: its record is the message in the stream, which
  * is acknowledged when the end is stored. Whatever its home does for it (its key, its class, its
