@@ -9,6 +9,7 @@ import hashlib
 import os
 import pathlib
 import sys
+import textwrap
 from collections import Counter
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'clients/python'))
@@ -52,6 +53,7 @@ async def hash_all(nodes, files, killed):
             if len(results) == half:
                 say(f'{half} of {len(files)} files are hashed: kill -9 of {killed.name}, process {killed.process.child.pid}.')
                 killed.kill()
+                say(f'What it had in hand goes to the others when its lease of {LEASE_MS // 1000} s is over ...')
 
     async with Client(nodes[0].endpoint) as client:
         await asyncio.gather(*(some(client) for _ in range(WINDOW)))
@@ -82,20 +84,25 @@ def show(folder, irisd, irisctl, count, directories):
     files = files_below(directories)
     if len(files) < 100:
         raise Failed(f'{len(files)} files are too few to show anything; name a larger directory.')
-    say('Starting three nats-servers, each with a store that is synced before it answers ...')
+    say('Starting three nats-servers, which sync what they store before they answer ...')
     servers = Servers(folder)
-    say(f'Starting {count} irisd, n1 to n{count} ...')
+    say(f'Starting {count} irisd, n1 to n{count}, each with two places ...')
     nodes = Nodes(folder, irisd, irisctl, servers, count, **{'lease-ms': LEASE_MS}).start()
     nodes.places = {place['id']: place['name'] for place in nodes[0].json('places')}
-    say(nodes[0].irisctl('cluster', 'check').strip())
-    say(nodes[0].irisctl('nodes').rstrip())
-    say(f'\nHashing {len(files)} files below {" ".join(directories)}, all submitted to n1, for any node:')
+    say('\nirisctl cluster check')
+    for line in nodes[0].irisctl('cluster', 'check').splitlines():
+        say(textwrap.fill(line, 76, initial_indent='  ', subsequent_indent='    '))
+    say('\nirisctl nodes')
+    say(textwrap.indent(nodes[0].irisctl('nodes').rstrip(), '  '))
+    say(f'\nHashing {len(files)} files below {" ".join(directories)}.')
+    say('All are submitted to n1, for any node.')
     results = asyncio.run(hash_all(nodes, files, nodes.all[-1]))
     took_part = show_table(nodes, results, nodes.all[-1])
     check(files, results)
     if len(took_part) < count:
         raise Failed(f'only {", ".join(sorted(took_part))} took part.')
-    say(f'All is well: {len(files)} files on {count} nodes, of which one was killed; each digest is that of the file.')
+    say(f'All is well: {len(files)} files on {count} nodes, of which one was killed;\neach digest is that of the file.')
+    say('How to join machines: doc/guide/cluster.md')
 
 
 def main():

@@ -5,14 +5,21 @@
     test_permissions.py IRISD IRISCTL SOURCE-DIRECTORY
 """
 import pathlib
+import random
 import re
+import signal
+import subprocess
 import sys
 
 from nodes import Nodes
-from processes import Folder, end_on_signals, wait_until
+from processes import PATIENCE_S, Folder, end_on_signals, slowness, wait_until
 from servers import Servers
 from tap import demand, expect, run
+from test_follow import Program
 
+# More than a message of the servers takes.
+LARGE = 3 << 20
+LIMITS = {'max-body': 2 * LARGE, 'max-output': 2 * LARGE}
 RIG = '{ user: rig, password: rig }'
 
 
@@ -34,7 +41,7 @@ def user(name, without=()):
 
 def start(folder, *users):
     servers = Servers(folder, count=1, login='rig:rig', more='authorization { users: [\n' + RIG + '\n' + '\n'.join(users) + '\n] }')
-    nodes = Nodes(folder, sys.argv[1], sys.argv[2], servers, count=0, replicas=1)
+    nodes = Nodes(folder, sys.argv[1], sys.argv[2], servers, count=0, limits=LIMITS, replicas=1)
     nodes.all = [nodes.make(number, url=servers[0].url(f'n{number + 1}:n{number + 1}-s3cret')) for number in range(len(users))]
     for node in nodes:
         node.start()
@@ -76,6 +83,42 @@ def two_nodes_need_no_other_rights():
         expect(complaints(nodes), [])
 
 
+def large_results_output_and_dependencies_need_no_other_rights():
+    with Folder() as folder:
+        nodes = start(folder, user('n1'), user('n2'))
+        for node in nodes:
+            nodes.init(node)
+        nodes.wait_for_all()
+        one, two = nodes
+        # Through the store of large bodies there and back, and nothing stays in it.
+        body = random.Random(1).randbytes(LARGE)
+        data = folder.path / 'body'
+        data.write_bytes(body)
+        told = subprocess.run([one.nodes.irisctl, '--dir', str(one.dir), 'submit', '--file', str(data), '--class', 'relaxed',
+                               '--node', 'n2', '--strict', 'echo'],
+                              env=one.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True, timeout=PATIENCE_S * slowness()).stdout
+        demand(told == body, f'{len(told)} bytes: {told[:100]!r}')
+        wait_until(lambda: nodes.messages('OBJ_iris_bodies') == 0, 'nothing is left of the bodies')
+        # What a command writes there is told here, and at its own node to another one.
+        gate = folder.path / 'gate'
+        number = one.irisctl('submit', '--detach', '--class', 'relaxed', '--node', 'n2', '--strict', 'command', 'sh', '-c',
+                             f'echo first; while ! test -e {gate}; do sleep 0.02; done; echo last').strip()
+        program = Program(two, 'follow', '--node', 'n1', number)
+        program.wait_for(b'first\n')
+        # An item comes after one of another node.
+        after = Program(two, 'run', '--after', f'n1/{number}', '--', 'echo', 'after')
+        gate.touch()
+        for program, output in ((program, b'first\nlast\n'), (after, b'after\n')):
+            expect((program.end(), program.out), (0, output))
+        # One that runs there and is interrupted here ends.
+        program = Program(one, 'run', '--node', 'n2', '--strict', '--', 'sh', '-c', 'echo here; exec sleep 1000')
+        program.wait_for(b'here\n')
+        program.process.send_signal(signal.SIGINT)
+        program.end()
+        wait_until(lambda: two.json('status')['cluster']['guests'] == 0, 'it has ended at n2')
+        expect(complaints(nodes), [])
+
+
 def what_is_refused_is_named():
     with Folder() as folder:
         nodes = start(folder, user('n1', without=['$KV.iris_nodes.n1']))
@@ -113,5 +156,5 @@ def after_init_its_rights_may_be_taken_away():
 
 if __name__ == '__main__':
     end_on_signals()
-    sys.exit(run([two_nodes_need_no_other_rights, what_is_refused_is_named, init_without_its_rights_says_which,
-                  after_init_its_rights_may_be_taken_away]))
+    sys.exit(run([two_nodes_need_no_other_rights, large_results_output_and_dependencies_need_no_other_rights, what_is_refused_is_named,
+                  init_without_its_rights_says_which, after_init_its_rights_may_be_taken_away]))
