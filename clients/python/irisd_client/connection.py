@@ -110,6 +110,7 @@ class Connection:
         self._on_lost = on_lost
         self._socket: Optional[zmq.asyncio.Socket] = None
         self._reader: Optional["asyncio.Task[None]"] = None
+        self._coming: Optional["asyncio.Future[List[bytes]]"] = None  # the next message, until it is taken
         self._requests: Dict[bytes, "asyncio.Future[wire.Message]"] = {}
         self._last_id = last_id
         self._monitor: Optional["asyncio.Task[None]"] = None
@@ -183,18 +184,26 @@ class Connection:
             if event == zmq.EVENT_HANDSHAKE_FAILED_AUTH:
                 self.lose(Refused("irisd at %s does not let you in: %s" % (endpoint, _way_in(endpoint))))
                 return
-            reader, self._reader = self._reader, None
-            if reader is not None:
-                reader.cancel()
-            plain: "zmq.Socket[bytes]" = zmq.Socket.shadow(socket.underlying)
-            while self._socket is socket:  # what had come before
-                self._take_frames(plain.recv_multipart(zmq.NOBLOCK))
-        except zmq.Again:
+            self._take_the_last(socket)
             self.lose(Disconnected("the connection to irisd was lost"))
         except zmq.ZMQError as error:
             self.lose(Disconnected("the connection failed: %s" % error))
         finally:
             monitor.close()
+
+    def _take_the_last(self, socket: zmq.asyncio.Socket) -> None:
+        """Takes what had come before irisd closed the connection, also a message that the reader is about to be woken for."""
+        if self._coming is not None and self._coming.done():
+            self._take_coming()
+        reader, self._reader = self._reader, None
+        if reader is not None:
+            reader.cancel()
+        plain: "zmq.Socket[bytes]" = zmq.Socket.shadow(socket.underlying)
+        try:
+            while self._socket is socket:
+                self._take_frames(plain.recv_multipart(zmq.NOBLOCK))
+        except zmq.Again:
+            pass
 
     def next_id(self) -> bytes:
         self._last_id += 1
@@ -256,9 +265,17 @@ class Connection:
     async def _read(self) -> None:
         while self._socket is not None:
             try:
-                self._take_frames(await self._socket.recv_multipart())
+                coming = cast("asyncio.Future[List[bytes]]", self._socket.recv_multipart())
+                self._coming = coming
+                await coming
+                self._take_coming()
             except zmq.ZMQError as error:
                 self.lose(Disconnected("the connection failed: %s" % error))
+
+    def _take_coming(self) -> None:
+        coming, self._coming = self._coming, None
+        if coming is not None:
+            self._take_frames(coming.result())
 
     def _take_frames(self, frames: List[bytes]) -> None:
         self._heard = time.monotonic()

@@ -122,6 +122,20 @@ class ClientTest(Case):
                 await client.places()
 
 
+    async def test_the_last_message_is_taken_whoever_wakes_first(self):
+        client = await self.client(self.irisd())
+        item = client.start("echo", b"last")
+        connection = client._connection
+        socket = connection._socket
+        plain = zmq.Socket.shadow(socket.underlying)
+        while not connection._coming.done():
+            self.assertTrue(plain.poll(1000 * GIVE_UP))
+            socket._handle_events()  # the loop wakes the reader in its next turn only
+        connection._take_the_last(socket)  # as if the end of the connection had been seen before
+        self.assertTrue(item.done)
+        self.assertEqual((await item).body, b"last")
+
+
 class WorkerTest(Case):
     async def test_a_service_appears_and_disappears(self):
         irisd = self.irisd(worker_wait_ms=50)
