@@ -11,6 +11,7 @@
  */
 #include "clients/irisctl/command/irisctl-command.h"
 #include "clients/irisctl/output/irisctl-output.h"
+#include <iris/wire/base/iris-wire-json-private.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -237,7 +238,16 @@ read_json (Bulk *self, CtlItem *item, const char *line, gsize size, GError **err
 {
   JsonNode *root;
   g_autoptr (GError) local = NULL;
+  const char *fault = iris_wire_json_fault (line, size);
 
+  if (fault != NULL)
+    {
+      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                   "%s; a line is one item, such as {\"service\": \"echo\", \"payload\": "
+                   "\"hello\"}",
+                   fault);
+      return FALSE;
+    }
   if (!json_parser_load_from_data (self->parser, line, (gssize) size, &local))
     {
       /* The parser counts lines too, and there is only this one. */
@@ -255,13 +265,7 @@ read_json (Bulk *self, CtlItem *item, const char *line, gsize size, GError **err
       return FALSE;
     }
   root = json_parser_get_root (self->parser);
-  if (root == NULL || !JSON_NODE_HOLDS_OBJECT (root))
-    {
-      g_set_error_literal (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-                           "an item is a JSON object, such as {\"service\": \"echo\", "
-                           "\"payload\": \"hello\"}");
-      return FALSE;
-    }
+  g_return_val_if_fail (root != NULL && JSON_NODE_HOLDS_OBJECT (root), FALSE);
 
   return ctl_item_read (item, json_node_get_object (root), &self->memory, error);
 }

@@ -8,6 +8,7 @@
  * bound.
  */
 #include "clients/web/export/web-collector.h"
+#include <iris/wire/base/iris-wire-json-private.h>
 
 #include <json-glib/json-glib.h>
 #include <libsoup/soup.h>
@@ -290,7 +291,8 @@ read_partial_success (const char *text, gsize size, WebCollectorAnswer *answer)
   JsonNode *node;
   JsonObject *partial;
 
-  if (!json_parser_load_from_data (parser, text, (gssize) size, NULL))
+  if (!g_utf8_validate_len (text, size, NULL) || iris_wire_json_fault (text, size) != NULL
+      || !json_parser_load_from_data (parser, text, (gssize) size, NULL))
     return;
   node = json_parser_get_root (parser);
   if (node == NULL || !JSON_NODE_HOLDS_OBJECT (node))

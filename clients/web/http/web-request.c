@@ -7,6 +7,7 @@
 #include "clients/web/http/web-reply.h"
 
 #include <iris-client/iris-client.h>
+#include <iris/wire/base/iris-wire-json-private.h>
 #include <string.h>
 
 #define COOKIE "iris-session"
@@ -175,15 +176,18 @@ web_request_read_body (WebRequest *self)
   JsonNode *root = NULL;
   gsize size;
   const char *data = g_bytes_get_data (body, &size);
+  const char *fault = size > 0 ? iris_wire_json_fault (data, size) : NULL;
 
-  if (size > 0 && g_utf8_validate_len (data, size, NULL)
+  if (size > 0 && fault == NULL && g_utf8_validate_len (data, size, NULL)
       && json_parser_load_from_data (parser, data, (gssize) size, &error))
     root = json_parser_get_root (parser);
   if (root != NULL && JSON_NODE_HOLDS_OBJECT (root))
     return json_node_ref (root);
   web_reply_error (self->message, SOUP_STATUS_BAD_REQUEST, "bad-request",
                    "the body was not read: %s; send a JSON object, such as {}",
-                   error != NULL ? error->message : "it is no JSON object");
+                   error != NULL   ? error->message
+                   : fault != NULL ? fault
+                                   : "it is no JSON object");
 
   return NULL;
 }

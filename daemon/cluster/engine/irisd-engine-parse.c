@@ -9,6 +9,8 @@
 #include "daemon/cluster/engine/irisd-engine-parse.h"
 #include "daemon/cluster/engine/irisd-engine.h"
 
+#include "iris/wire/base/iris-wire-json-private.h"
+
 #include <string.h>
 
 /* clang-format off */
@@ -101,33 +103,6 @@ irisd_json_get_object (JsonObject *object, const char *name)
   return node && JSON_NODE_HOLDS_OBJECT (node) ? json_node_get_object (node) : NULL;
 }
 
-gboolean
-irisd_json_is_shallow (const char *data, gsize length)
-{
-  guint depth = 0;
-  gboolean in_text = FALSE;
-
-  for (gsize i = 0; i < length; i++)
-    if (in_text)
-      {
-        if (data[i] == '\\')
-          i++;
-        else if (data[i] == '"')
-          in_text = FALSE;
-      }
-    else if (data[i] == '"')
-      in_text = TRUE;
-    else if (strchr ("/#'", data[i]) != NULL && data[i] != '\0')
-      return FALSE; /* no JSON; json-glib reads comments and other quotes, which could hide brackets
-                     */
-    else if ((data[i] == '[' || data[i] == '{') && ++depth > IRISD_JSON_MOST_DEPTH)
-      return FALSE;
-    else if ((data[i] == ']' || data[i] == '}') && depth > 0)
-      depth--;
-
-  return TRUE;
-}
-
 static JsonObject *
 parse_object (const char *data, gsize length)
 {
@@ -136,7 +111,8 @@ parse_object (const char *data, gsize length)
 
   /* It is text for json-glib, and C strings end at a NUL. */
   if (length > G_MAXSSIZE || memchr (data, '\0', length)
-      || !g_utf8_validate (data, (gssize) length, NULL) || !irisd_json_is_shallow (data, length)
+      || !g_utf8_validate (data, (gssize) length, NULL)
+      || iris_wire_json_fault (data, length) != NULL
       || !json_parser_load_from_data (parser, data, (gssize) length, NULL))
     return NULL;
   root = json_parser_get_root (parser);

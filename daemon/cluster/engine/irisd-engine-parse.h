@@ -37,11 +37,6 @@ typedef struct
 gboolean irisd_pub_ack_parse (IrisdPubAck *self, const char *data, gsize length);
 void irisd_pub_ack_clear (IrisdPubAck *self);
 
-/* Whether no more brackets lie within each other than any message here has. json-glib calls itself
- * for each of them, before 1.10 without a limit: 200 kB of "[" would use up the stack. */
-#define IRISD_JSON_MOST_DEPTH 64
-gboolean irisd_json_is_shallow (const char *data, gsize length);
-
 /* An answer of the API as an object; an "error" in it becomes an IRISD_JETSTREAM_ERROR. */
 JsonObject *irisd_engine_parse_reply (const char *data, gsize length, GError **error);
 /* A number that may be missing or of another type: then 0. */

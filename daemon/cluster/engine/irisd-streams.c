@@ -6,6 +6,8 @@
 #include "daemon/cluster/engine/irisd-streams.h"
 #include "daemon/cluster/engine/irisd-engine-parse.h"
 
+#include "iris/wire/base/iris-wire-json-private.h"
+
 #include <string.h>
 
 #define NS_PER_MS G_GINT64_CONSTANT (1000000)
@@ -396,7 +398,9 @@ irisd_server_facts_read_varz (IrisdServerFacts *facts, const char *json, gssize 
   JsonObject *jetstream, *config;
   const char *version;
 
-  if (!json_parser_load_from_data (parser, json, length, NULL)
+  if (!g_utf8_validate (json, length, NULL)
+      || iris_wire_json_fault (json, length < 0 ? strlen (json) : (gsize) length) != NULL
+      || !json_parser_load_from_data (parser, json, length, NULL)
       || !(root = json_parser_get_root (parser)) || !JSON_NODE_HOLDS_OBJECT (root)
       || !(jetstream = irisd_json_get_object (json_node_get_object (root), "jetstream"))
       || !(config = irisd_json_get_object (jetstream, "config")))

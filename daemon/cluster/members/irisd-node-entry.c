@@ -12,6 +12,7 @@
 #include "daemon/base/irisd-error.h"
 #include "daemon/cluster/engine/irisd-engine-parse.h"
 #include "daemon/config/irisd-cluster-config.h"
+#include "iris/wire/base/iris-wire-json-private.h"
 
 #include <json-glib/json-glib.h>
 #include <string.h>
@@ -308,13 +309,14 @@ parse (const void *data, gsize length, GError **error)
 {
   g_autoptr (JsonParser) parser = json_parser_new ();
   g_autoptr (GError) local = NULL;
+  const char *fault;
   if (length > IRISD_NODE_MOST_BYTES)
     irisd_fail (error, IRISD_ERROR, IRISD_ERROR_FAILED,
                 "it has %" G_GSIZE_FORMAT " bytes, more than %d", length, IRISD_NODE_MOST_BYTES);
   else if (!g_utf8_validate (data, (gssize) length, NULL))
     irisd_fail (error, IRISD_ERROR, IRISD_ERROR_FAILED, "it is no text");
-  else if (!irisd_json_is_shallow (data, length))
-    irisd_fail (error, IRISD_ERROR, IRISD_ERROR_FAILED, "its brackets lie too deep");
+  else if ((fault = iris_wire_json_fault (data, length)) != NULL)
+    irisd_fail (error, IRISD_ERROR, IRISD_ERROR_FAILED, "%s", fault);
   else if (!json_parser_load_from_data (parser, data, (gssize) length, &local)
            || json_parser_get_root (parser) == NULL
            || !JSON_NODE_HOLDS_OBJECT (json_parser_get_root (parser)))

@@ -188,30 +188,6 @@ TEST (times_have_nanoseconds)
   ck_assert (!irisd_engine_parse_time ("2620-01-01T00:00:00.5Z", &time));
 }
 
-TEST (deep_brackets_are_refused_before_they_are_parsed)
-{
-  g_autoptr (GString) deep = g_string_new (NULL);
-  static const char *const hidden[] = { "/*\"*/", "//\"\n", "'\"'", "#\"\n" };
-
-  for (guint i = 0; i < IRISD_JSON_MOST_DEPTH; i++)
-    g_string_append_c (deep, i % 2 ? '{' : '[');
-  ck_assert (irisd_json_is_shallow (deep->str, deep->len));
-  g_string_append_c (deep, '[');
-  ck_assert (!irisd_json_is_shallow (deep->str, deep->len));
-  /* Brackets in a text are none, also behind an escaped quote; those that are closed do not count.
-   */
-  g_string_overwrite (deep, 0, "\"\\\"");
-  ck_assert (irisd_json_is_shallow (deep->str, deep->len));
-  g_string_truncate (deep, 0);
-  for (guint i = 0; i < 2 * IRISD_JSON_MOST_DEPTH; i++)
-    g_string_append (deep, "[{}]");
-  ck_assert (irisd_json_is_shallow (deep->str, deep->len));
-  /* What json-glib would read besides JSON cannot hide brackets. */
-  for (guint i = 0; i < G_N_ELEMENTS (hidden); i++)
-    ck_assert (!irisd_json_is_shallow (hidden[i], strlen (hidden[i])));
-  ck_assert (irisd_json_is_shallow ("", 0));
-}
-
 TEST (versions_are_compared_by_their_numbers)
 {
   ck_assert_int_lt (irisd_version_compare ("2.9.25", "2.14.0"), 0);
