@@ -189,9 +189,15 @@ go_on (IrisdGateway *self, Watch *watch)
     end (self, watch, IRISD_AWAY_END_UNKNOWN, NULL);
 }
 
+/* An answer comes late where irisd ends: what waited has ended before. */
 static void
 pause_watch (IrisdGateway *self, Watch *watch, const char *why)
 {
+  if (!irisd_dependencies_is_awaited (&self->items, watch->number))
+    {
+      end (self, watch, IRISD_AWAY_END_UNKNOWN, NULL);
+      return;
+    }
   tell (self, watch, why);
   watch->pause_ms = CLAMP (watch->pause_ms * 2, FIRST_PAUSE_MS, MOST_PAUSE_MS);
   irisd_timers_add (&self->after_away->timers, &watch->timer, IRISD_CLOCK_STEADY,
@@ -426,8 +432,14 @@ irisd_after_away_get_due_us (IrisdGateway *self)
 void
 irisd_after_away_clear (IrisdGateway *self)
 {
+  GHashTableIter iter;
+  gpointer watch;
   if (self->after_away == NULL)
     return;
+  /* A watch may be in its pause. */
+  g_hash_table_iter_init (&iter, self->after_away->watches);
+  while (g_hash_table_iter_next (&iter, NULL, &watch))
+    irisd_timers_remove (&self->after_away->timers, &((Watch *) watch)->timer);
   irisd_timers_clear (&self->after_away->timers);
   g_ptr_array_unref (self->after_away->fresh);
   g_hash_table_unref (self->after_away->watches);

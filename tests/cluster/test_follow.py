@@ -84,6 +84,7 @@ def much_output_comes_whole_and_in_order():
 def parts_and_progress_of_a_worker_process_come():
     with Folder() as folder:
         world = World(folder, count=2)
+        known = threading.Event()
 
         async def talk():
             worker = Worker(world.nodes[1].endpoint, capacity=1)
@@ -93,13 +94,20 @@ def parts_and_progress_of_a_worker_process_come():
                 job.report(0.25, 'begun')
                 for number in range(1, 9):
                     job.send_part(bytes([number]) * (number * 20000))
-                job.report(0.75, 'parts are out')
+                # A report that would have to wait is not sent, and the end passes it.
+                while job.wants_progress and not known.wait(0.1):
+                    job.report(0.75, 'parts are out')
                 return 'all'
             serving = asyncio.create_task(worker.serve())
             async with Client(world.nodes[1].endpoint) as there, Client(world.nodes[0].endpoint) as client:
                 await asyncio.wait_for(there.submit('grow', wait_for_service=True), PATIENCE_S)
                 parts, told = [], []
-                item = client.submit('grow', node='n2', strict=True, progress=lambda fraction, note: told.append((fraction, note)),
+
+                def progress(fraction, note):
+                    told.append((fraction, note))
+                    if fraction == 0.75:
+                        known.set()
+                item = client.submit('grow', node='n2', strict=True, progress=progress,
                                      part=lambda part, attempt: parts.append(part))
                 result = await asyncio.wait_for(item, PATIENCE_S)
                 serving.cancel()
