@@ -256,8 +256,11 @@ finish_work (Work *work, const IrisdStreamsReport *report)
   if (report->promise != NULL)
     add_line (work, "promise: ", report->promise);
   request->text = g_strdup (work->text->str);
-  note_report (self, report);
-  irisd_membership_report (self->membership);
+  if (!self->leaving)
+    {
+      note_report (self, report);
+      irisd_membership_report (self->membership);
+    }
   work_free (work);
   request->done (request);
 }
@@ -602,11 +605,13 @@ run_thread (gpointer data)
   g_main_context_push_thread_default (self->shared.context);
   make_parts (self);
   g_main_loop_run (self->loop);
-  g_clear_pointer (&self->membership, irisd_membership_free);
+  IrisdMembership *membership = g_steal_pointer (&self->membership);
+  irisd_membership_stop (membership);
   irisd_bridge_stop (self->bridge);
   clear_source (&self->counting);
   g_clear_pointer (&self->shared.engine, irisd_engine_free);
   g_clear_pointer (&self->bridge, irisd_bridge_free);
+  irisd_membership_free (membership);
   g_main_context_pop_thread_default (self->shared.context);
   return NULL;
 }

@@ -133,6 +133,18 @@ def a_node_that_is_gone_is_removed_and_may_come_back():
             wait_for_states(node, {'n2': 'here', 'n1': 'here'})
 
 
+def a_node_ends_while_no_server_answers():
+    with Folder() as folder:
+        nodes = Nodes(folder, sys.argv[1], sys.argv[2], Servers(folder, count=1), count=1, replicas=1)
+        # What is used after it was freed is not what it was.
+        nodes[0].env['MALLOC_PERTURB_'] = '165'
+        nodes[0].start()
+        nodes.init(nodes[0])
+        wait_for_states(nodes[0], {'n1': 'here'})
+        with nodes.servers.stopped():
+            expect(nodes[0].process.terminate(), 0, 'the end of irisd')
+
+
 def without_servers_a_node_works_alone_and_joins_later():
     with Folder() as folder:
         servers = Servers(folder, count=1, start=False)
@@ -221,6 +233,7 @@ if __name__ == '__main__':
         a_second_node_of_a_name_is_refused_by_name,
         a_drained_node_says_so_and_stays_so,
         a_node_that_is_gone_is_removed_and_may_come_back,
+        a_node_ends_while_no_server_answers,
         without_servers_a_node_works_alone_and_joins_later,
         wrong_credentials_are_refused_and_named,
         a_killed_leader_expires_no_node,

@@ -66,6 +66,7 @@ struct _IrisdMembership
   gboolean told_ending;   /* and for irisd's phase */
   gboolean told_draining; /* the entry said so, for its mark */
 
+  gboolean stopped; /* answers of the engine change nothing any more */
   gboolean was_connected;
   gboolean putting;         /* the entry is on its way */
   IrisdNode *put;           /* (nullable): what was put last */
@@ -322,6 +323,8 @@ take_mark_of_reading (IrisdEngine *engine,
 {
   IrisdMembership *self = user_data;
   (void) engine;
+  if (self->stopped)
+    return;
   if (message != NULL)
     take_key (self, message);
   else
@@ -338,6 +341,8 @@ take_entry_of_reading (IrisdEngine *engine,
                        gpointer user_data)
 {
   IrisdMembership *self = user_data;
+  if (self->stopped)
+    return;
   if (message != NULL)
     {
       take_key (self, message);
@@ -457,6 +462,8 @@ take_own_entry (IrisdEngine *engine,
 {
   IrisdMembership *self = user_data;
   (void) engine;
+  if (self->stopped)
+    return;
   self->putting = FALSE;
   if (message == NULL)
     {
@@ -494,6 +501,8 @@ take_put (IrisdEngine *engine, const IrisdPublishResult *result, gpointer user_d
 {
   IrisdMembership *self = user_data;
   g_autofree char *key = NULL;
+  if (self->stopped)
+    return;
   switch (result->status)
     {
     case IRISD_PUBLISH_STORED:
@@ -778,7 +787,8 @@ take_left (IrisdEngine *engine, const IrisdPublishResult *result, gpointer user_
   IrisdMembership *self = user_data;
   (void) engine;
   (void) result;
-  self->left (self->left_data);
+  if (!self->stopped)
+    self->left (self->left_data);
 }
 
 /* Ends the entry, so that the others need not wait for the end of its life. Calls @done, perhaps at
@@ -828,16 +838,23 @@ irisd_membership_new (IrisdClusterContext *shared,
   return self;
 }
 
-/* Before the engine ends, which drops the callbacks that are left. */
+/* Before the engine ends, which answers with an error what it was asked. */
+void
+irisd_membership_stop (IrisdMembership *self)
+{
+  self->stopped = TRUE;
+  disarm (&self->tick);
+  disarm (&self->picture);
+  disarm (&self->reading);
+  irisd_engine_unsubscribe (self->hints);
+}
+
+/* @self was stopped, and the engine has ended. */
 void
 irisd_membership_free (IrisdMembership *self)
 {
   if (self == NULL)
     return;
-  disarm (&self->tick);
-  disarm (&self->picture);
-  disarm (&self->reading);
-  irisd_engine_unsubscribe (self->hints);
   irisd_member_table_free (self->table);
   irisd_node_unref (self->put);
   g_free (self->stream);

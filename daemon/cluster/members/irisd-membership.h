@@ -26,6 +26,7 @@ IrisdMembership *irisd_membership_new (IrisdClusterContext *shared,
                                        const char *bucket_stream,
                                        const char *bucket_prefix,
                                        const IrisdMembershipHost *host);
+void irisd_membership_stop (IrisdMembership *self);
 void irisd_membership_free (IrisdMembership *self);
 void irisd_membership_follow_engine (IrisdMembership *self);
 void irisd_membership_follow_host (IrisdMembership *self);
