@@ -31,6 +31,8 @@ from tap import Skipped, demand, expect, run
 
 # An item whose node is silent for so long goes to another one.
 LEASE_MS = 5000
+# On a machine with much other work leases run out where no node dies; no item is to end by that.
+LOST_ATTEMPTS = 1000
 # Each node's workers.
 WORKERS = 2
 # Coroutines that submit at a node, so items of it under way.
@@ -45,7 +47,7 @@ class World:
         self.folder, self.networks, self.faults = folder, networks, Faults()
         self.servers = servers or Servers(folder, networks=networks, more=more, login=login)
         self.nodes = Nodes(folder, options.irisd, options.irisctl, self.servers, count, limits=limits, networks=networks,
-                           **{'lease-ms': LEASE_MS, **cluster})
+                           **{'lease-ms': LEASE_MS, 'lost-attempts': LOST_ATTEMPTS, **cluster})
 
     def start(self):
         self.nodes.start()

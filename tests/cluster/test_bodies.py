@@ -14,7 +14,7 @@ from nodes import Nodes
 from processes import Folder, end_on_signals, wait_until
 from servers import Servers
 from tap import demand, expect, run
-from test_bridge import IrisdError, LEASE_MS, call, submit
+from test_bridge import IrisdError, LEASE_MS, LOST_ATTEMPTS, call, fetch, submit
 
 MIB = 1 << 20
 DURABLE = 2
@@ -27,7 +27,7 @@ class World:
     def __init__(self, folder, count=2, limits=None, **cluster):
         self.folder, self.servers = folder, Servers(folder)
         self.nodes = Nodes(folder, sys.argv[1], sys.argv[2], self.servers, count, limits={**LIMITS, **(limits or {})},
-                           **{'lease-ms': LEASE_MS, **cluster}).start()
+                           **{'lease-ms': LEASE_MS, 'lost-attempts': LOST_ATTEMPTS, **cluster}).start()
 
     def stored(self):
         return self.nodes.messages(STREAM)
@@ -45,17 +45,6 @@ def send(at, body, /, klass=DURABLE, service='echo', **header):
     """Submits an item with a body; its number, or the refusal."""
     header = {name.replace('_', '-'): value for name, value in header.items()}
     return call(at, ('SUBMIT', {'service': service, 'class': klass, 'detach': True, **header}, body))[0]
-
-
-def fetch(node, item):
-    """The end of an item, which may take a busy machine a while."""
-    answers = []
-
-    def ended():
-        answers[:] = call(node, ('FETCH', {'item': item, 'wait-ms': 5000}, b''))
-        return isinstance(answers[0], IrisdError) or answers[0].type != 'PENDING'
-    wait_until(ended, f'item {item} ends', 200)
-    return answers[0]
 
 
 def number_of(answer):

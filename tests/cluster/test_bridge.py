@@ -15,18 +15,20 @@ from irisd_client.connection import Connection  # noqa: E402
 
 from items import Faults, Items  # noqa: E402
 from nodes import Nodes  # noqa: E402
-from processes import Folder, end_on_signals, wait_until  # noqa: E402
+from processes import PATIENCE_S, Folder, end_on_signals, wait_until  # noqa: E402
 from pulse import Pulse  # noqa: E402
 from servers import Servers  # noqa: E402
 from tap import demand, expect, run  # noqa: E402
 
 LEASE_MS = 5000
+# On a machine with much other work leases run out where no node dies; no item is to end by that.
+LOST_ATTEMPTS = 1000
 
 
 class World:
     def __init__(self, folder, count=3, **cluster):
         self.folder, self.servers = folder, Servers(folder)
-        self.nodes = Nodes(folder, sys.argv[1], sys.argv[2], self.servers, count, **{'lease-ms': LEASE_MS, **cluster}).start()
+        self.nodes = Nodes(folder, sys.argv[1], sys.argv[2], self.servers, count, **{'lease-ms': LEASE_MS, 'lost-attempts': LOST_ATTEMPTS, **cluster}).start()
         self.faults = Faults()
         Pulse(folder, self.servers, self.faults)
 
@@ -46,11 +48,11 @@ def call(node, *requests):
     """The answers to requests on a connection of their own, ERROR as it is."""
     async def talk():
         connection = Connection(lambda message: None, lambda error: None, session=secrets.token_hex(wire.SESSION_SIZE // 2).encode())
-        await asyncio.wait_for(connection.open(node.endpoint, 'test'), 10)
+        await asyncio.wait_for(connection.open(node.endpoint, 'test'), PATIENCE_S)
         answers = []
         for kind, header, body in requests:
             try:
-                answers.append(await asyncio.wait_for(connection.call(kind, header, body), 60))
+                answers.append(await asyncio.wait_for(connection.call(kind, header, body), PATIENCE_S))
             except IrisdError as error:
                 answers.append(error)
         connection.close()
@@ -68,7 +70,14 @@ def submit(at, args, **header):
 
 
 def fetch(node, item):
-    return call(node, ('FETCH', {'item': item, 'wait-ms': 50000}, b''))[0]
+    """The end of an item, which may take a busy machine a while."""
+    answers = []
+
+    def ended():
+        answers[:] = call(node, ('FETCH', {'item': item, 'wait-ms': 5000}, b''))
+        return isinstance(answers[0], IrisdError) or answers[0].type != 'PENDING'
+    wait_until(ended, f'item {item} ends', 200)
+    return answers[0]
 
 
 def items_run_where_they_are_sent():

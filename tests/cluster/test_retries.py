@@ -8,8 +8,7 @@ import sys
 
 from processes import Folder, end_on_signals, wait_until
 from tap import demand, expect, run
-from test_bodies import fetch
-from test_bridge import World, call, submit
+from test_bridge import World, call, fetch, submit
 
 
 def an_item_is_tried_more_often_than_five_times():

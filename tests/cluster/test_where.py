@@ -13,13 +13,13 @@ from processes import PATIENCE_S, Folder, end_on_signals, wait_until
 from servers import Servers
 from tap import demand, expect, run
 from test_asks import ASK
-from test_bridge import LEASE_MS, IrisdError, call, fetch, submit
+from test_bridge import LEASE_MS, LOST_ATTEMPTS, IrisdError, call, fetch, submit
 
 
 class World:
     def __init__(self, folder, count=2):
         self.folder, self.servers = folder, Servers(folder)
-        self.nodes = Nodes(folder, sys.argv[1], sys.argv[2], self.servers, count, **{'lease-ms': LEASE_MS}).start()
+        self.nodes = Nodes(folder, sys.argv[1], sys.argv[2], self.servers, count, **{'lease-ms': LEASE_MS, 'lost-attempts': LOST_ATTEMPTS}).start()
         self.first, self.other = self.nodes[0], self.nodes[1]
         self.gate = folder.path / 'gate'
 
