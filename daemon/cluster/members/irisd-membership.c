@@ -58,6 +58,8 @@ struct _IrisdMembership
 
   IrisdClusterStatus status;
   guint64 since_ms;
+  gboolean was_joined; /* since its start */
+  gint64 join_by_us;   /* until then it is said to be joining */
   char *reason;
   char *cause; /* (nullable): of the reason, as it was logged last */
   char *promise;
@@ -152,7 +154,8 @@ set_status (IrisdMembership *self, IrisdClusterStatus status, char *reason, cons
 {
   const gboolean logs = status != self->status || g_strcmp0 (cause, self->cause) != 0;
   const gboolean same = status == self->status && g_strcmp0 (reason, self->reason) == 0;
-  if (status != self->status)
+  /* One that never joined has been alone since its start. */
+  if (status != self->status && (status != IRISD_CLUSTER_ALONE || self->was_joined))
     self->since_ms = now ().unix_ms;
   g_free (self->reason);
   self->reason = reason;
@@ -177,15 +180,21 @@ is_refusal (const char *text)
          || strstr (lower, "nkey") != NULL || strstr (lower, "certificate") != NULL;
 }
 
+/* What it is without the cluster. */
+static IrisdClusterStatus
+get_status_without (const IrisdMembership *self)
+{
+  return self->was_joined || g_get_monotonic_time () >= self->join_by_us ? IRISD_CLUSTER_ALONE
+                                                                         : IRISD_CLUSTER_JOINING;
+}
+
 /* The bucket or the servers are out of reach. */
 static void
 be_alone (IrisdMembership *self, const char *why)
 {
   IrisdEngine *engine = self->shared->engine;
-  const gboolean joined_once = self->status != IRISD_CLUSTER_JOINING
-                               && self->status != IRISD_CLUSTER_REFUSED;
-  const IrisdClusterStatus status = joined_once ? IRISD_CLUSTER_ALONE : IRISD_CLUSTER_JOINING;
-  const char *what = joined_once ? "without" : "cannot join";
+  const IrisdClusterStatus status = get_status_without (self);
+  const char *what = self->was_joined ? "without" : "cannot join";
   const char *raw = irisd_engine_get_last_error (engine);
   g_autofree char *text = raw != NULL ? irisd_cluster_config_scrub (self->shared->config, raw)
                                       : NULL;
@@ -418,6 +427,7 @@ join (IrisdMembership *self)
     irisd_member_table_excuse (self->table, now ());
   self->foreign_sequence = 0;
   g_clear_pointer (&self->fault, g_free);
+  self->was_joined = TRUE;
   set_status (self, IRISD_CLUSTER_JOINED, NULL, NULL);
   if (first || is_time_to_read (self))
     read_bucket (self);
@@ -441,7 +451,7 @@ meet_foreign (IrisdMembership *self, const IrisdEngineMessage *message)
                                  self->servers, node, where),
                 "name");
   else
-    set_status (self, self->status == IRISD_CLUSTER_JOINED ? IRISD_CLUSTER_ALONE : self->status,
+    set_status (self, get_status_without (self),
                 g_strdup_printf ("cannot join the cluster at %s yet: there is an entry of node %s, "
                                  "at %s; if it is from this irisd's last run it ends within %d s",
                                  self->servers, node, where, IRISD_MEMBER_LIFE_MS / 1000),
@@ -822,6 +832,7 @@ irisd_membership_new (IrisdClusterContext *shared,
   self->table = irisd_member_table_new (shared->node);
   self->status = IRISD_CLUSTER_JOINING;
   self->since_ms = now ().unix_ms;
+  self->join_by_us = now ().us + (gint64) shared->config->join_ms * 1000;
   self->hints = irisd_engine_subscribe (shared->engine, all, take_hint, self);
   self->tick = arm (self, IRISD_MEMBER_REPORT_MS, tick);
   put_picture (self);
