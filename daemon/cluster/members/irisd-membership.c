@@ -170,14 +170,13 @@ set_status (IrisdMembership *self, IrisdClusterStatus status, char *reason, cons
     want_picture (self);
 }
 
-/* Of an error text of NATS: waiting does not help. */
+/* Waiting does not help. */
 static gboolean
-is_refusal (const char *text)
+is_refused (IrisdEngine *engine)
 {
-  g_autofree char *lower = g_ascii_strdown (text, -1);
-  return strstr (lower, "authoriz") != NULL || strstr (lower, "authentic") != NULL
-         || strstr (lower, "permission") != NULL || strstr (lower, "jwt") != NULL
-         || strstr (lower, "nkey") != NULL || strstr (lower, "certificate") != NULL;
+  const IrisdEngineTrouble trouble = irisd_engine_get_trouble (engine);
+  return trouble == IRISD_ENGINE_TROUBLE_LOGIN || trouble == IRISD_ENGINE_TROUBLE_RIGHT
+         || trouble == IRISD_ENGINE_TROUBLE_TLS;
 }
 
 /* What it is without the cluster. */
@@ -195,27 +194,31 @@ be_alone (IrisdMembership *self, const char *why)
   IrisdEngine *engine = self->shared->engine;
   const IrisdClusterStatus status = get_status_without (self);
   const char *what = self->was_joined ? "without" : "cannot join";
-  const char *raw = irisd_engine_get_last_error (engine);
-  g_autofree char *text = raw != NULL ? irisd_cluster_config_scrub (self->shared->config, raw)
-                                      : NULL;
-  if (text != NULL && is_refusal (text))
+  const char *last = irisd_engine_get_last_error (engine);
+  g_autofree char *text = last != NULL ? irisd_cluster_config_scrub (self->shared->config, last)
+                                       : NULL;
+  g_autofree char *clean = irisd_cluster_config_scrub (self->shared->config, why);
+  if (text != NULL && is_refused (engine))
     set_status (self, IRISD_CLUSTER_REFUSED,
-                g_strdup_printf ("cannot join the cluster at %s as node %s: %s; check [cluster] "
-                                 "url, credentials and the rights of that account",
-                                 self->servers, self->shared->node, text),
+                g_strdup_printf ("cannot join the cluster at %s as node %s: %s", self->servers,
+                                 self->shared->node, text),
                 "refused");
   else if (self->fault != NULL)
     set_status (self, status,
                 g_strdup_printf ("%s the cluster at %s: %s", what, self->servers, self->fault),
                 self->fault);
+  else if (irisd_engine_get_state (engine) != IRISD_ENGINE_CONNECTED)
+    set_status (
+        self, status,
+        g_strdup_printf ("%s the cluster at %s: there is no connection: %s", what, self->servers,
+                         text != NULL ? text : "start its NATS servers, or look at their logs"),
+        "no connection");
   else
     set_status (self, status,
-                g_strdup_printf ("%s the cluster at %s: %s%s%s; start its NATS servers, or look "
-                                 "at their logs",
-                                 what, self->servers, why, text != NULL ? ": " : "",
-                                 text != NULL ? text : ""),
-                irisd_engine_get_state (engine) == IRISD_ENGINE_CONNECTED ? "no answer"
-                                                                          : "no connection");
+                g_strdup_printf ("%s the cluster at %s: %s; start its NATS servers, or look at "
+                                 "their logs",
+                                 what, self->servers, clean),
+                "no answer");
 }
 
 /* --- reading the bucket ----------------------------------------------------------------------- */
