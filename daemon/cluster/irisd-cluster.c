@@ -338,9 +338,8 @@ look_at_streams (IrisdCluster *self, IrisdClusterRequest *request)
     {
       g_autofree char *servers = irisd_cluster_config_hide_secrets (shared->config->url);
       g_autofree char *why = g_strdup_printf (
-          "cannot ask the NATS servers at %s: there is no connection%s%s; start them, or correct "
-          "[cluster]",
-          servers, text != NULL ? ": " : "", text != NULL ? text : "");
+          "cannot ask the NATS servers at %s: there is no connection: %s", servers,
+          text != NULL ? text : "start them, or correct [cluster]");
       refuse (request, why);
       return;
     }

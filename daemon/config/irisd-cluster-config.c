@@ -28,6 +28,7 @@ irisd_cluster_config_init (IrisdClusterConfig *self)
     .labels = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free),
     .pull_window = 128,
     .lease_ms = 60000,
+    .join_ms = 30000,
     .lost_attempts = 4,
     .max_away = 10000,
   };
@@ -313,6 +314,7 @@ static const struct
   { "stream-bytes", 1048576, G_GUINT64_CONSTANT (1) << 50, .large = FIELD (stream_bytes) },
   { "lost-attempts", 0, 1000, .small = FIELD (lost_attempts) },
   { "lease-ms", 1000, 86400000, .large = FIELD (lease_ms) },
+  { "join-ms", 1000, 86400000, .large = FIELD (join_ms) },
   { "max-away", 1, 100000000, .large = FIELD (max_away) },
 };
 

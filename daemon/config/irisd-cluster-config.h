@@ -37,6 +37,7 @@ typedef struct
   guint pull_window;     /* items that are asked for ahead, for each worker */
   guint lost_attempts;   /* deliveries of an item beyond its tries, for nodes that were lost */
   guint64 lease_ms;      /* an item whose node is silent for so long goes to another one */
+  guint64 join_ms;       /* after so long without the cluster a new irisd says that it is alone */
   guint64 max_away;      /* items of this node that other nodes may have, or that wait for them */
 } IrisdClusterConfig;
 

@@ -428,6 +428,23 @@ tell_buried (IrisdPersistentItem *persistent, IrisdJournalRequest *request)
                                 persistent->item, persistent->reason);
 }
 
+/* An item of the bridge waits for its node, or runs there: only that node can say (@out may have
+ * that later). */
+static void
+describe_away (const IrisWireMessage *submit, IrisWirePersistentItem *out)
+{
+  g_autofree char *node = iris_wire_string_dup (&submit->node);
+  g_autofree char *place = iris_wire_string_dup (&submit->hint_name);
+  if (!iris_wire_message_has (submit, IRIS_WIRE_KEY_CLUSTER_ITEM))
+    return;
+  if (out->state == IRIS_WIRE_STATE_LEASED && out->message == NULL)
+    out->message = *node == '\0'
+                       ? g_strdup ("it waits for any node, or has just begun at one")
+                       : g_strdup_printf ("it waits for the node %s%s%s, or has just begun there",
+                                          node, *place != '\0' ? ", place " : "", place);
+  out->node = g_steal_pointer (&node);
+}
+
 static void
 take_submission (const IrisdRow *row, gpointer user_data)
 {
@@ -447,6 +464,7 @@ take_submission (const IrisdRow *row, gpointer user_data)
   if (!iris_wire_decode (frames, IRIS_WIRE_N_FRAMES, NULL, &message, NULL))
     return;
   out->due_ms = MAX (out->due_ms, message.at_ms);
+  describe_away (&message, out);
   if (iris_wire_message_has (&message, IRIS_WIRE_KEY_TRACEPARENT))
     out->traceparent = iris_wire_string_dup (&message.traceparent);
   if (message.args.n == 0)

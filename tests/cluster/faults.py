@@ -500,7 +500,7 @@ accounts {
 system_account: SYS''').start()
         wrong = world.servers[0].url('iris:wrong')
         node = world.nodes.make(2, url=wrong).start()
-        wait_until(lambda: 'Authorization Violation' in node.process.text(), 'n3 says why')
+        wait_until(lambda: 'do not accept its user' in node.process.text(), 'n3 says why')
         demand(':wrong@' not in node.process.text(), 'the log has the password')
         # It works alone.
         world.local(node)

@@ -233,7 +233,20 @@ def what_was_recorded_changes_nothing_again():
             expect(count(), before, 'items at n2')
 
 
-CASES = (a_user_reaches_items_at_another_node, another_user_does_not, a_client_waits_for_the_end_of_an_item_there,
+def an_item_is_shown_with_the_node_that_it_waits_for_or_runs_at():
+    with Folder() as folder:
+        world = World(folder)
+        world.other.kill()
+        waiting = submit(world.first, ['sh', '-c', f'while ! test -e {world.gate}; do sleep 0.02; done'], node='n2', strict=True)
+        wait_until(lambda: 'where     it waits for the node n2' in world.first.irisctl('show', waiting), 'the item waits')
+        demand('node      n2\n' in world.first.irisctl('show', waiting), 'the node is not named')
+        demand(' n2/ ' in world.first.irisctl('list'), 'the list does not name the node')
+        world.other.start()
+        wait_until(lambda: 'where     it runs at the node n2' in world.first.irisctl('show', waiting), 'the item runs')
+        world.gate.touch()
+
+
+CASES = (a_user_reaches_items_at_another_node, an_item_is_shown_with_the_node_that_it_waits_for_or_runs_at, another_user_does_not, a_client_waits_for_the_end_of_an_item_there,
          a_node_that_dies_is_not_waited_for, a_node_that_hangs_is_not_waited_for, without_servers_there_is_an_error,
          a_node_with_another_secret_is_told_apart, what_was_recorded_changes_nothing_again)
 

@@ -8,6 +8,7 @@ import base64
 import hashlib
 import json
 import random
+import subprocess
 import sys
 
 from nodes import Nodes
@@ -137,6 +138,30 @@ def a_host_that_dies_while_it_stores_a_result_leaves_nothing():
         return f'{left} chunks of {size // CHUNK} were left'
 
 
+def what_a_home_leaves_that_dies_while_it_stores_goes_by_its_age():
+    with Folder() as folder:
+        world = World(folder)
+        first, size = world.nodes[0], 50 * MIB
+        body = folder.path / 'body'
+        body.write_bytes(make(size))
+        # A volatile item is lost with its home, so no one is left who could remove its body.
+        with subprocess.Popen([first.nodes.irisctl, '--dir', str(first.dir), 'send', 'sha256', '--node', 'n2', '--strict', '--file', str(body)],
+                              env=first.env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as client:
+            wait_until(lambda: 0 < (world.stored() or 0), 'a part of the body is stored')
+            first.kill()
+            left = world.stored()
+            client.kill()
+        demand(left < size // CHUNK and world.nodes.messages('IRIS') == 0, f'the item was published before n1 was killed: {left}')
+        first.start()
+        with world.servers.connect() as nats:
+            config = nats.api('STREAM.INFO.' + STREAM)['config']
+            expect(config['max_age'], 24 * 3600 * 10**9, 'the age of bodies, and of ends')
+            # A day that passes in a second.
+            nats.api('STREAM.UPDATE.' + STREAM, {**config, 'max_age': 10**9, 'duplicate_window': 10**9})
+        world.wait_until_empty()
+        return f'{left} chunks of {size // CHUNK} were left'
+
+
 def a_home_that_dies_gets_the_large_result_afterwards():
     with Folder() as folder:
         world = World(folder)
@@ -205,7 +230,8 @@ def a_body_that_was_changed_does_not_run():
 
 
 CASES = (large_items_and_results_come_whole, a_volatile_item_has_a_large_result_too, objects_are_laid_out_as_tools_of_nats_read_them,
-         a_host_that_dies_while_it_stores_a_result_leaves_nothing, a_home_that_dies_gets_the_large_result_afterwards,
+         a_host_that_dies_while_it_stores_a_result_leaves_nothing,
+         what_a_home_leaves_that_dies_while_it_stores_goes_by_its_age, a_home_that_dies_gets_the_large_result_afterwards,
          a_full_store_makes_large_items_wait, a_body_that_was_changed_does_not_run)
 
 if __name__ == '__main__':

@@ -177,7 +177,7 @@ def wrong_credentials_are_refused_and_named():
         node = nodes[0].start()
         wait_until(lambda: own_state(node) == 'refused', 'it is refused')
         reason = node.json('nodes')['reason']
-        demand('uthoriz' in reason and '[cluster] url' in reason, reason)
+        demand('do not accept its user' in reason and '[cluster] url' in reason and 'Violation' not in reason, reason)
         everything = node.process.text() + node.irisctl('nodes', '--json') + node.irisctl('status')
         demand('wrong-word' not in everything, 'no message has the password')
         expect(node.irisctl('run', 'echo', 'local'), 'local\n')

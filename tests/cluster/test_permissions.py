@@ -124,9 +124,9 @@ def what_is_refused_is_named():
         nodes = start(folder, user('n1', without=['$KV.iris_nodes.n1']))
         node = nodes[0]
         nodes.init(node)
-        wait_until(lambda: 'Permissions Violation for Publish to "$KV.iris_nodes.n1"' in node.json('nodes')['reason'],
+        wait_until(lambda: 'may not publish to "$KV.iris_nodes.n1"; give it that right' in node.json('nodes')['reason'],
                    'the reason has the subject')
-        demand('cluster: node n1' in node.irisctl('status') and 'Permissions Violation' in node.irisctl('status'), 'status has it')
+        demand('cluster: node n1' in node.irisctl('status') and 'give it that right' in node.irisctl('status'), 'status has it')
         expect(node.irisctl('run', 'echo', 'local'), 'local\n')
 
 
@@ -137,7 +137,7 @@ def init_without_its_rights_says_which():
         def words():
             told = nodes[0].irisctl('cluster', 'init', status=None)
             return told + nodes[0].json('nodes')['reason']
-        wait_until(lambda: 'Permissions Violation for Publish to "$JS.API.STREAM.CREATE.IRIS' in words(), 'the subject is named')
+        wait_until(lambda: 'may not publish to "$JS.API.STREAM.CREATE.IRIS' in words(), 'the subject is named')
 
 
 def after_init_its_rights_may_be_taken_away():

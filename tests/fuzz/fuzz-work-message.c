@@ -3,8 +3,8 @@
  * Messages between nodes. An input is the content of a message without its signature: it is signed
  * here, so that what a node believes is read as it would be, and refused as it would be.
  *
- * Without libFuzzer this is a test: one message of each kind, and as many changes of them
- * as IRIS_FUZZ_CASES says, the same in each run.
+ * Without libFuzzer this is a test: one message of each kind, an item and an end whose bodies
+ * are stored elsewhere, and as many changes of them as IRIS_FUZZ_CASES says, the same in each run.
  */
 #include "daemon/cluster/bridge/irisd-work-message.h"
 
@@ -50,8 +50,9 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 #ifndef IRISD_LIBFUZZER
 #define N_CASES 200000
 
+/* @stored: its body is in the store of large bodies, and the message has a reference to it. */
 static GByteArray *
-make_seed (IrisWireMessage *wire, IrisdWorkMessageKind kind)
+make_seed (IrisWireMessage *wire, IrisdWorkMessageKind kind, gboolean stored)
 {
   g_autoptr (IrisdClusterSecret) secret = irisd_cluster_secret_new (key, strlen (key), NULL);
   g_auto (IrisWireEncoder) encoder;
@@ -71,7 +72,18 @@ make_seed (IrisWireMessage *wire, IrisdWorkMessageKind kind)
     g_error ("a seed cannot be encoded");
   message.header = encoder.frames[3];
   message.body = encoder.frames[4];
+  if (stored)
+    {
+      message.stored = TRUE;
+      message.body = (IrisWireFrame){ 0 };
+      message.reference.size = 3 << 20;
+      memset (message.reference.digest, 0xa5, sizeof message.reference.digest);
+      g_strlcpy (message.reference.nuid, "0123456789ABCDEFabcdef", sizeof message.reference.nuid);
+    }
   guint8 *data = irisd_work_message_encode (&message, secret, &size, NULL);
+  IrisdWorkMessage read;
+  if (!irisd_work_message_decode (&read, data, size, secret, NULL) || read.stored != stored)
+    g_error ("a seed cannot be read");
   return g_byte_array_new_take (data, size - IRISD_WORK_MESSAGE_SIGNATURE_SIZE);
 }
 
@@ -109,21 +121,23 @@ main (void)
   iris_wire_message_set_string (&submit, IRIS_WIRE_KEY_NODE, "n2", -1);
   iris_wire_message_init (&result, IRIS_WIRE_RESULT, NULL);
   iris_wire_message_set_int (&result, IRIS_WIRE_KEY_PLACE, 1);
-  g_autoptr (GByteArray) item = make_seed (&submit, IRISD_WORK_MESSAGE_ITEM);
-  g_autoptr (GByteArray) end = make_seed (&result, IRISD_WORK_MESSAGE_END);
+  g_autoptr (GByteArray) item = make_seed (&submit, IRISD_WORK_MESSAGE_ITEM, FALSE);
+  g_autoptr (GByteArray) end = make_seed (&result, IRISD_WORK_MESSAGE_END, FALSE);
   iris_wire_message_init (&show, IRIS_WIRE_SHOW, NULL);
   iris_wire_message_set_uint (&show, IRIS_WIRE_KEY_ITEM, 7);
-  g_autoptr (GByteArray) ask = make_seed (&show, IRISD_WORK_MESSAGE_ASK);
+  g_autoptr (GByteArray) ask = make_seed (&show, IRISD_WORK_MESSAGE_ASK, FALSE);
   iris_wire_message_init (&pending, IRIS_WIRE_PENDING, NULL);
   iris_wire_message_set_uint (&pending, IRIS_WIRE_KEY_STATE, IRIS_WIRE_STATE_RUNNING);
   iris_wire_message_set_uint (&pending, IRIS_WIRE_KEY_ITEM, 7);
-  g_autoptr (GByteArray) answer = make_seed (&pending, IRISD_WORK_MESSAGE_ANSWER);
+  g_autoptr (GByteArray) answer = make_seed (&pending, IRISD_WORK_MESSAGE_ANSWER, FALSE);
   iris_wire_message_init (&output, IRIS_WIRE_OUTPUT, NULL);
   iris_wire_message_set_uint (&output, IRIS_WIRE_KEY_CHANNEL, IRIS_WIRE_CHANNEL_ERRORS);
-  g_autoptr (GByteArray) told = make_seed (&output, IRISD_WORK_MESSAGE_TOLD);
+  g_autoptr (GByteArray) told = make_seed (&output, IRISD_WORK_MESSAGE_TOLD, FALSE);
   iris_wire_message_init (&pong, IRIS_WIRE_PONG, NULL);
-  g_autoptr (GByteArray) word = make_seed (&pong, IRISD_WORK_MESSAGE_WORD);
-  const GByteArray *seeds[] = { item, end, ask, answer, told, word };
+  g_autoptr (GByteArray) word = make_seed (&pong, IRISD_WORK_MESSAGE_WORD, FALSE);
+  g_autoptr (GByteArray) large_item = make_seed (&submit, IRISD_WORK_MESSAGE_ITEM, TRUE);
+  g_autoptr (GByteArray) large_end = make_seed (&result, IRISD_WORK_MESSAGE_END, TRUE);
+  const GByteArray *seeds[] = { item, end, ask, answer, told, word, large_item, large_end };
   printf ("1..1\n# %" G_GUINT64_FORMAT " cases\n", n);
   for (guint64 i = 0; i < n; i++)
     run_case (rand, seeds[i % G_N_ELEMENTS (seeds)]);

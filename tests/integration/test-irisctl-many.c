@@ -128,6 +128,27 @@ TEST (a_file_with_bad_lines_is_submitted_without_them)
   assert_has (err, "stopped at line");
 }
 
+TEST (a_line_with_two_objects_is_refused_and_none_of_it_is_submitted)
+{
+  g_autofree char *items = write_file ("items", "{\"service\":\"echo\",\"payload\":\"first\"}"
+                                                "{\"service\":\"echo\",\"payload\":\"second\"}\n"
+                                                "{\"service\":\"echo\",\"payload\":\"third\"}\n");
+  g_autofree char *place = g_strdup_printf ("%s:1: ", items);
+
+  irisctl ("submit", "--items", items, "--keep-going", "--class", "relaxed");
+  assert_status (2);
+  assert_has (err, place);
+  assert_has (err, "something follows the object");
+  ck_assert_uint_eq (count_lines (out), 1);
+  assert_has (out, "done\tthird\n");
+  ck_assert_ptr_null (strstr (out, "first"));
+  ck_assert_ptr_null (strstr (out, "second"));
+
+  irisctl ("submit", "--items", items, "--detach", "--keep-going");
+  assert_status (2);
+  assert_listed (1, "--limit", "10");
+}
+
 TEST (members_of_an_object_are_as_the_options)
 {
   g_autofree char *items = write_file (

@@ -609,7 +609,48 @@ TEST (reports_bring_progress_output_and_the_node)
   ck_assert_uint_eq (list->n_items, 1);
   ck_assert_uint_eq (list->items[0].item, number);
   ck_assert_str_eq (list->items[0].node, "c");
+  ck_assert_str_eq (list->items[0].message, "it runs at the node c");
   ck_assert_str_eq (list->items[0].service, "echo");
+  say_done (&lease, "done");
+  assert_done (client_receive (client));
+}
+
+static void
+assert_shown (guint64 number, const char *node, const char *message)
+{
+  IrisWireMessage show;
+  client_init_message (client, &show, IRIS_WIRE_SHOW);
+  iris_wire_message_set_uint (&show, IRIS_WIRE_KEY_ITEM, number);
+  client_send (client, &show);
+  const IrisWireMessage *reply = client_receive_type (client, IRIS_WIRE_SHOW_REPLY);
+  g_autoptr (IrisWirePersistentList)
+      list = iris_wire_persistent_list_decode (reply->body, NULL, NULL);
+  ck_assert_str_eq (list->items[0].node, node);
+  ck_assert_str_eq (list->items[0].message, message);
+}
+
+TEST (an_item_that_waits_for_another_node_is_shown_with_it)
+{
+  IrisWireMessage item;
+  Lease lease;
+  start (NULL);
+  fill (&item, NULL, IRIS_WIRE_CLASS_DURABLE);
+  iris_wire_message_set_string (&item, IRIS_WIRE_KEY_HINT_NAME, "c/l2:9", -1);
+  iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_STRICT, TRUE);
+  const guint64 strict = persistent_submit (client, &item);
+  assert_shown (strict, "c", "");
+  client_enroll (bridge, CLUSTER, 1);
+  take_lease (&lease);
+  assert_shown (strict, "c", "it waits for the node c, place l2:9, or has just begun there");
+  say_done (&lease, "done");
+  assert_done (client_receive (client));
+  assert_shown (strict, "", "");
+
+  fill (&item, NULL, IRIS_WIRE_CLASS_RELAXED);
+  iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_ANY_NODE, TRUE);
+  const guint64 any = persistent_submit (client, &item);
+  take_lease (&lease);
+  assert_shown (any, "", "it waits for any node, or has just begun at one");
   say_done (&lease, "done");
   assert_done (client_receive (client));
 }

@@ -12,6 +12,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import time
 import unittest
 
 from web import Machine, get, wait_until
@@ -214,6 +215,33 @@ class Alone(unittest.TestCase):
         token = self.machine.new_token('anna', 'observe')
         self.assertNotIn('sesame', get(self.web, '/statistics', token=token).text)
         self.assertIn('127.0.0.1', get(self.web, '/statistics', token=token).json['cluster']['servers'])
+
+
+@unittest.skipUnless(os.environ.get('IRIS_HAVE_CLUSTER') == 'yes', 'irisd was built without clusters')
+class NeverJoined(unittest.TestCase):
+    """A node that has not reached its cluster within join-ms: it is no longer said to be joining."""
+
+    def test_it_says_that_it_is_alone_since_when_and_why(self):
+        machine = Machine(*PROGRAMS)
+        self.addCleanup(machine.close)
+        before = time.time()
+        machine.start_irisd_alone(join_ms=1000)
+        after = time.time()
+        web = machine.start_web()
+
+        def told():
+            return json.loads(machine.irisctl('status', '--json'))['cluster']
+
+        wait_until(lambda: told()['state'] == 'alone', 'it is alone')
+        # Since its start, not since it gave joining up.
+        self.assertTrue(before - 1 <= told()['since_ms'] / 1000 <= after + 1, told())
+        self.assertIn('cannot join', told()['reason'])
+        self.assertRegex(machine.irisctl('status'), r'\ncluster: node n1, alone since \S+.*\n  cannot join.*there is no connection')
+        wait_until(lambda: 'alone since' in get(web, '/readyz').text, 'readyz says it')
+        self.assertRegex(get(web, '/readyz').text, r'\Aready\nnode n1 is not in its cluster, but alone since 20\S+Z: cannot join.*there is no connection')
+        nodes = subprocess.run([machine.programs['irisctl'], 'nodes'], env=machine.env, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                               stdout=subprocess.DEVNULL, encoding='utf-8', check=True)
+        self.assertRegex(nodes.stderr, r'not in the cluster, but alone since 20.*: cannot join')
 
 
 class Counts(MetricsTest):

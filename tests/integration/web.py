@@ -92,15 +92,16 @@ class Machine:
         irisd.wait_for('serving at')
         return irisd
 
-    def start_irisd_alone(self, *args):
-        """irisd of a cluster whose servers are not there: their port is taken, and refuses."""
+    def start_irisd_alone(self, *args, join_ms=86400000):
+        """irisd of a cluster whose servers are not there: their port is taken, and refuses. It says for that long that it is joining."""
         refusing = socket.socket()
         refusing.bind(('127.0.0.1', 0))
         self.refusing.append(refusing)
         secret, config = self.dir / 'secret', self.dir / 'irisd.conf'
         secret.write_text('0123456789abcdef0123456789abcdef')
         secret.chmod(0o600)
-        config.write_text(f'[cluster]\nurl = nats://anna:sesame@127.0.0.1:{refusing.getsockname()[1]}\nnode = n1\nsecret-file = {secret}\n')
+        config.write_text(f'[cluster]\nurl = nats://anna:sesame@127.0.0.1:{refusing.getsockname()[1]}\nnode = n1\n'
+                          f'secret-file = {secret}\njoin-ms = {join_ms}\n')
         config.chmod(0o600)
         irisd = self.start_irisd('--config', str(config), *args)
         irisd.wait_for('local work goes on')

@@ -69,7 +69,8 @@ typedef void (*IrisClientOutputFunc) (gboolean is_error,
  * @ended_ms: when it ended, the same; 0 if it has not
  * @expires_ms: when its end is forgotten, the same; 0 if it has not ended
  * @error_name: why it is buried, as the protocol names it (`service-failed`); empty if it is not
- * @message: the same for a person; of a suspended one why it is
+ * @message: the same for a person; of a suspended one why it is; of a leased one for another node
+ *   where it runs or waits
  * @owner: the number of the user or key that it belongs to
  * @due_ms: before that Unix time in milliseconds it does not run; 0 if it waits for no time
  * @started_ms: when its latest attempt began, the same; 0 if none did since irisd started
@@ -80,7 +81,8 @@ typedef void (*IrisClientOutputFunc) (gboolean is_error,
  *   was called
  * @traceparent: the trace that it belongs to; empty for none, likewise
  * @owner_name: the name of the key that it belongs to; empty for a user
- * @node: the node of irisd's cluster that has it; empty: this one, or not known
+ * @node: the node of irisd's cluster where it runs, or that it was submitted to; empty: this one,
+ * or any
  *
  * A work item that irisd keeps. Its fields are to be read only.
  */

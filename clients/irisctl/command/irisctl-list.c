@@ -59,10 +59,13 @@ show_text (const Ctl *ctl, const IrisClientItem *item)
     g_print ("crashes   %u\n", item->crashes);
   g_print ("bytes     %" G_GUINT64_FORMAT "\n", item->bytes);
   show_times (item);
-  if (*item->message != '\0' && *item->error_name == '\0')
-    g_print ("paused    %s\n", item->message);
-  else if (*item->message != '\0')
+  if (*item->message == '\0')
+    return;
+  if (*item->error_name != '\0')
     g_print ("buried    %s (%s)\n", item->message, item->error_name);
+  else
+    g_print ("%s    %s\n", item->state == IRIS_CLIENT_ITEM_LEASED ? "where " : "paused",
+             item->message);
 }
 
 static int
@@ -148,7 +151,7 @@ add_to_table (const Ctl *ctl, CtlTable *table, const IrisClientItem *item)
   guint64 now_ms = (guint64) (g_get_real_time () / 1000);
 
   ctl_table_add (table, ctl_number (item->number), state_cell (item), ctl_format_owner (item),
-                 ctl_format_place (ctl, item), ctl_number (item->attempts),
+                 ctl_format_node_or_place (ctl, item), ctl_number (item->attempts),
                  ctl_format_item_time (item, now_ms), g_strdup (item->durability),
                  ctl_number (item->bytes), ctl_format_time (item->accepted_ms),
                  ctl_format_time (item->due_ms), g_strdup (item->key), g_strdup (item->service),

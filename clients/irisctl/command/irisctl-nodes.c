@@ -125,6 +125,15 @@ tell_own_state (GVariant *nodes, guint32 state)
   if (state == IRIS_WIRE_CLUSTER_NONE)
     g_printerr ("irisctl: this irisd is in no cluster: its configuration names no NATS server; "
                 "see [cluster] in irisd.conf(5)\n");
+  else if (state == IRIS_WIRE_CLUSTER_ALONE)
+    {
+      guint64 since_ms = 0;
+
+      g_variant_lookup (nodes, "since-ms", "t", &since_ms);
+      g_autofree char *time = ctl_format_time (since_ms);
+      g_printerr ("irisctl: this node is not in the cluster, but alone since %s: %s\n", time,
+                  reason);
+    }
   else if (state != IRIS_WIRE_CLUSTER_JOINED)
     g_printerr ("irisctl: this node is not in the cluster: %s\n",
                 *reason != '\0' ? reason : "it joins just now");

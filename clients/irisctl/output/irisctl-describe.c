@@ -131,6 +131,13 @@ ctl_format_place (const Ctl *ctl, const IrisClientItem *item)
   return item->place >= 0 ? g_strdup_printf ("%d", item->place) : g_strdup ("-");
 }
 
+/* The node of an item that is away, as NODE/; else its place. */
+char *
+ctl_format_node_or_place (const Ctl *ctl, const IrisClientItem *item)
+{
+  return *item->node != '\0' ? g_strconcat (item->node, "/", NULL) : ctl_format_place (ctl, item);
+}
+
 /* A user by name; by number if that has none. A key as key:NAME, which no user is called. */
 char *
 ctl_format_owner (const IrisClientItem *item)

@@ -163,6 +163,7 @@ const char *ctl_place_name (const Ctl *ctl, int id);
 
 /* The name of its place, or "-". */
 char *ctl_format_place (const Ctl *ctl, const IrisClientItem *item);
+char *ctl_format_node_or_place (const Ctl *ctl, const IrisClientItem *item);
 
 /* --- result ----------------------------------------------------------------------------------- */
 

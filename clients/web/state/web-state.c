@@ -335,8 +335,13 @@ web_state_describe_cluster (const WebSample *sample)
   const IrisWireClusterStatistics *cluster = &sample->statistics->cluster[0];
   if (cluster->state == IRIS_WIRE_CLUSTER_JOINED)
     return NULL;
-  return g_strdup_printf ("node %s is not in its cluster: %s", cluster->node,
-                          *cluster->reason != '\0' ? cluster->reason : "it joins just now");
+  const char *why = *cluster->reason != '\0' ? cluster->reason : "it joins just now";
+  if (cluster->state != IRIS_WIRE_CLUSTER_ALONE)
+    return g_strdup_printf ("node %s is not in its cluster: %s", cluster->node, why);
+  g_autoptr (GDateTime) since = g_date_time_new_from_unix_utc ((gint64) cluster->since_ms / 1000);
+  g_autofree char *time = since != NULL ? g_date_time_format_iso8601 (since) : g_strdup ("-");
+  return g_strdup_printf ("node %s is not in its cluster, but alone since %s: %s", cluster->node,
+                          time, why);
 }
 
 GPtrArray *

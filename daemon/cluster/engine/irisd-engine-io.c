@@ -25,6 +25,8 @@
  */
 #include "daemon/cluster/engine/irisd-engine-io.h"
 
+#include "daemon/config/irisd-cluster-config.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdatomic.h>
@@ -486,7 +488,8 @@ connect_next (IrisdEngineIo *self)
   if (status != NATS_OK)
     {
       g_autofree char *why = describe_error (status);
-      post_text (self, IRISD_IO_FAILED, g_strdup_printf ("Connecting to %s: %s", url, why));
+      g_autofree char *shown = irisd_cluster_config_hide_secrets (url);
+      post_text (self, IRISD_IO_FAILED, g_strdup_printf ("Connecting to %s: %s", shown, why));
       self->connection = NULL;
       return FALSE;
     }

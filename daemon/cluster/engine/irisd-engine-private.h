@@ -77,6 +77,7 @@ struct _IrisdEngine
   IrisdEngineState state;
   IrisdEngineQuorum quorum;
   char *last_error;
+  IrisdEngineTrouble trouble; /* its kind */
   char *server;
   guint n_connects;
 

@@ -10,6 +10,7 @@
  * slot and how many slots there were before it. All answers come to one subscription. A late one
  * finds another number in its slot and is dropped.
  */
+#include "daemon/base/irisd-log.h"
 #include "daemon/cluster/engine/irisd-engine-parse.h"
 #include "daemon/cluster/engine/irisd-engine-private.h"
 
@@ -321,11 +322,14 @@ irisd_engine_set_quorum (IrisdEngine *self, IrisdEngineQuorum quorum)
   self->has_changed = TRUE;
 }
 
+/* @raw: as libnats, or irisd_engine_io, says it. */
 void
-irisd_engine_set_error (IrisdEngine *self, char *text)
+irisd_engine_set_error (IrisdEngine *self, char *raw)
 {
-  g_free (self->last_error);
-  self->last_error = text;
+  irisd_log (IRISD_LOG_DEBUG, "the connection to NATS: %s", raw);
+  g_clear_pointer (&self->last_error, g_free);
+  self->trouble = irisd_engine_explain (raw, &self->last_error);
+  g_free (raw);
   self->has_changed = TRUE;
 }
 
@@ -350,6 +354,7 @@ note_connected (IrisdEngine *self, char *url)
   self->n_connects++;
   self->quorum = IRISD_ENGINE_QUORUM_UNKNOWN;
   g_clear_pointer (&self->last_error, g_free);
+  self->trouble = IRISD_ENGINE_TROUBLE_NONE;
   g_free (self->server);
   self->server = url;
   self->has_changed = TRUE;
@@ -656,6 +661,12 @@ const char *
 irisd_engine_get_last_error (IrisdEngine *self)
 {
   return self->last_error;
+}
+
+IrisdEngineTrouble
+irisd_engine_get_trouble (IrisdEngine *self)
+{
+  return self->trouble;
 }
 
 const char *

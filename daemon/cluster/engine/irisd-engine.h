@@ -13,6 +13,8 @@
  */
 #pragma once
 
+#include "daemon/cluster/engine/irisd-engine-words.h"
+
 #include <json-glib/json-glib.h>
 
 G_BEGIN_DECLS
@@ -110,9 +112,12 @@ void irisd_engine_free (IrisdEngine *self);
 
 IrisdEngineState irisd_engine_get_state (IrisdEngine *self);
 IrisdEngineQuorum irisd_engine_get_quorum (IrisdEngine *self);
-/* The last error as a sentence, with what the server said beside answers (a missing permission is
- * told there alone); NULL if there was none since the last connect. */
+/* The last error as a sentence that says what to do, also of what the server said beside answers (a
+ * missing permission is told there alone); NULL if there was none since the last connect. What
+ * libnats said of it is logged, for debugging. */
 const char *irisd_engine_get_last_error (IrisdEngine *self);
+/* The kind of that. */
+IrisdEngineTrouble irisd_engine_get_trouble (IrisdEngine *self);
 /* The server in use, or NULL. */
 const char *irisd_engine_get_server (IrisdEngine *self);
 /* Bytes of a message with its headers that the server takes; 0 while unknown. */

@@ -58,6 +58,8 @@ struct _IrisdMembership
 
   IrisdClusterStatus status;
   guint64 since_ms;
+  gboolean was_joined; /* since its start */
+  gint64 join_by_us;   /* until then it is said to be joining */
   char *reason;
   char *cause; /* (nullable): of the reason, as it was logged last */
   char *promise;
@@ -153,7 +155,8 @@ set_status (IrisdMembership *self, IrisdClusterStatus status, char *reason, cons
 {
   const gboolean logs = status != self->status || g_strcmp0 (cause, self->cause) != 0;
   const gboolean same = status == self->status && g_strcmp0 (reason, self->reason) == 0;
-  if (status != self->status)
+  /* One that never joined has been alone since its start. */
+  if (status != self->status && (status != IRISD_CLUSTER_ALONE || self->was_joined))
     self->since_ms = now ().unix_ms;
   g_free (self->reason);
   self->reason = reason;
@@ -168,14 +171,21 @@ set_status (IrisdMembership *self, IrisdClusterStatus status, char *reason, cons
     want_picture (self);
 }
 
-/* Of an error text of NATS: waiting does not help. */
+/* Waiting does not help. */
 static gboolean
-is_refusal (const char *text)
+is_refused (IrisdEngine *engine)
 {
-  g_autofree char *lower = g_ascii_strdown (text, -1);
-  return strstr (lower, "authoriz") != NULL || strstr (lower, "authentic") != NULL
-         || strstr (lower, "permission") != NULL || strstr (lower, "jwt") != NULL
-         || strstr (lower, "nkey") != NULL || strstr (lower, "certificate") != NULL;
+  const IrisdEngineTrouble trouble = irisd_engine_get_trouble (engine);
+  return trouble == IRISD_ENGINE_TROUBLE_LOGIN || trouble == IRISD_ENGINE_TROUBLE_RIGHT
+         || trouble == IRISD_ENGINE_TROUBLE_TLS;
+}
+
+/* What it is without the cluster. */
+static IrisdClusterStatus
+get_status_without (const IrisdMembership *self)
+{
+  return self->was_joined || g_get_monotonic_time () >= self->join_by_us ? IRISD_CLUSTER_ALONE
+                                                                         : IRISD_CLUSTER_JOINING;
 }
 
 /* The bucket or the servers are out of reach. */
@@ -183,31 +193,33 @@ static void
 be_alone (IrisdMembership *self, const char *why)
 {
   IrisdEngine *engine = self->shared->engine;
-  const gboolean joined_once = self->status != IRISD_CLUSTER_JOINING
-                               && self->status != IRISD_CLUSTER_REFUSED;
-  const IrisdClusterStatus status = joined_once ? IRISD_CLUSTER_ALONE : IRISD_CLUSTER_JOINING;
-  const char *what = joined_once ? "without" : "cannot join";
-  const char *raw = irisd_engine_get_last_error (engine);
-  g_autofree char *text = raw != NULL ? irisd_cluster_config_scrub (self->shared->config, raw)
-                                      : NULL;
-  if (text != NULL && is_refusal (text))
+  const IrisdClusterStatus status = get_status_without (self);
+  const char *what = self->was_joined ? "without" : "cannot join";
+  const char *last = irisd_engine_get_last_error (engine);
+  g_autofree char *text = last != NULL ? irisd_cluster_config_scrub (self->shared->config, last)
+                                       : NULL;
+  g_autofree char *clean = irisd_cluster_config_scrub (self->shared->config, why);
+  if (text != NULL && is_refused (engine))
     set_status (self, IRISD_CLUSTER_REFUSED,
-                g_strdup_printf ("cannot join the cluster at %s as node %s: %s; check [cluster] "
-                                 "url, credentials and the rights of that account",
-                                 self->servers, self->shared->node, text),
+                g_strdup_printf ("cannot join the cluster at %s as node %s: %s", self->servers,
+                                 self->shared->node, text),
                 "refused");
   else if (self->fault != NULL)
     set_status (self, status,
                 g_strdup_printf ("%s the cluster at %s: %s", what, self->servers, self->fault),
                 self->fault);
+  else if (irisd_engine_get_state (engine) != IRISD_ENGINE_CONNECTED)
+    set_status (
+        self, status,
+        g_strdup_printf ("%s the cluster at %s: there is no connection: %s", what, self->servers,
+                         text != NULL ? text : "start its NATS servers, or look at their logs"),
+        "no connection");
   else
     set_status (self, status,
-                g_strdup_printf ("%s the cluster at %s: %s%s%s; start its NATS servers, or look "
-                                 "at their logs",
-                                 what, self->servers, why, text != NULL ? ": " : "",
-                                 text != NULL ? text : ""),
-                irisd_engine_get_state (engine) == IRISD_ENGINE_CONNECTED ? "no answer"
-                                                                          : "no connection");
+                g_strdup_printf ("%s the cluster at %s: %s; start its NATS servers, or look at "
+                                 "their logs",
+                                 what, self->servers, clean),
+                "no answer");
 }
 
 /* --- reading the bucket ----------------------------------------------------------------------- */
@@ -423,6 +435,7 @@ join (IrisdMembership *self)
     irisd_member_table_excuse (self->table, now ());
   self->foreign_sequence = 0;
   g_clear_pointer (&self->fault, g_free);
+  self->was_joined = TRUE;
   set_status (self, IRISD_CLUSTER_JOINED, NULL, NULL);
   if (first || is_time_to_read (self))
     read_bucket (self);
@@ -446,7 +459,7 @@ meet_foreign (IrisdMembership *self, const IrisdEngineMessage *message)
                                  self->servers, node, where),
                 "name");
   else
-    set_status (self, self->status == IRISD_CLUSTER_JOINED ? IRISD_CLUSTER_ALONE : self->status,
+    set_status (self, get_status_without (self),
                 g_strdup_printf ("cannot join the cluster at %s yet: there is an entry of node %s, "
                                  "at %s; if it is from this irisd's last run it ends within %d s",
                                  self->servers, node, where, IRISD_MEMBER_LIFE_MS / 1000),
@@ -832,6 +845,7 @@ irisd_membership_new (IrisdClusterContext *shared,
   self->table = irisd_member_table_new (shared->node);
   self->status = IRISD_CLUSTER_JOINING;
   self->since_ms = now ().unix_ms;
+  self->join_by_us = now ().us + (gint64) shared->config->join_ms * 1000;
   self->hints = irisd_engine_subscribe (shared->engine, all, take_hint, self);
   self->tick = arm (self, IRISD_MEMBER_REPORT_MS, tick);
   put_picture (self);

@@ -178,12 +178,21 @@ irisd_worker_processes_report (IrisdWorkerProcesses *self,
   return entry != NULL;
 }
 
-/* Names the nodes that have the items of @list, as far as they are known. */
+/* Names the nodes where items of @list run, as far as these have told it. */
 void
 irisd_worker_processes_name_nodes (IrisdWorkerProcesses *self, IrisWirePersistentList *list)
 {
   irisd_worker_processes_lock (self);
   for (guint i = 0; i < list->n_items; i++)
-    list->items[i].node = g_strdup (g_hash_table_lookup (self->nodes, &list->items[i].item));
+    {
+      IrisWirePersistentItem *item = &list->items[i];
+      const char *node = g_hash_table_lookup (self->nodes, &item->item);
+      if (node == NULL || item->state != IRIS_WIRE_STATE_LEASED)
+        continue;
+      g_free (item->node);
+      g_free (item->message);
+      item->node = g_strdup (node);
+      item->message = g_strdup_printf ("it runs at the node %s", node);
+    }
   irisd_worker_processes_unlock (self);
 }

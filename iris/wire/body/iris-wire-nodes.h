@@ -46,7 +46,7 @@ typedef enum
 /**
  * IrisWireClusterState:
  * @IRIS_WIRE_CLUSTER_NONE: irisd is configured for no cluster
- * @IRIS_WIRE_CLUSTER_JOINING: it has not been in the cluster since its start
+ * @IRIS_WIRE_CLUSTER_JOINING: it has not been in the cluster since its start, a short time ago
  * @IRIS_WIRE_CLUSTER_JOINED: the cluster knows it
  * @IRIS_WIRE_CLUSTER_ALONE: no servers, or no majority of them: only local work
  * @IRIS_WIRE_CLUSTER_REFUSED: the servers or another node do not let it in

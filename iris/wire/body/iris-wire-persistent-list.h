@@ -29,7 +29,7 @@ G_BEGIN_DECLS
  * @ended_ms: key 8, the same, 0 if it has not ended
  * @expires_ms: key 9, when its end is forgotten, 0 if it has not ended
  * @code: key 10, an #IrisWireError: why it is buried; 0 if it is not
- * @message: key 11, the same for a person, empty if it is not buried; owned
+ * @message: key 11, the same for a person, or where one for another node is; or empty; owned
  * @owner: key 20, the number of the user or key that it belongs to
  * @due_ms: key 21, before that Unix time in milliseconds it does not run; 0 if it waits for no time
  * @started_ms: key 22, when its latest attempt began, the same; 0 if none did since irisd started
@@ -40,7 +40,7 @@ G_BEGIN_DECLS
  * @traceparent: key 26, the trace that it belongs to, as it was sent; empty for none, and once it
  * has ended; owned
  * @owner_name: key 31, the name of the key that it belongs to, empty for a user; owned
- * @node: key 32, the node of the cluster that it was given to; empty: this one, or not known; owned
+ * @node: key 32, the node of the cluster where it runs or waits; empty: this one, or any; owned
  *
  * One item. A string that is %NULL is sent as an empty one.
  */

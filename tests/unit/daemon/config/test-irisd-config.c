@@ -370,6 +370,7 @@ START_TEST (the_manual_page_gives_every_key_of_a_cluster)
                                       "pull-window",
                                       "lease-ms",
                                       "lost-attempts",
+                                      "join-ms",
                                       "max-away" };
   g_autofree char *path = g_build_filename (source_root, "doc", "man", "irisd.conf.5", NULL);
   g_autofree char *page = NULL;

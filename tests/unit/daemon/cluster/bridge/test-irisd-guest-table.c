@@ -515,4 +515,30 @@ TEST (an_end_that_cannot_be_stored_waits_and_the_item_is_kept)
   irisd_guest_table_free (world.table);
 }
 
+/* Another node has it by a later delivery, to which an answer to this one would count. */
+TEST (a_dropped_item_is_forgotten_without_an_answer)
+{
+  World world;
+
+  world_init (&world);
+  deliver (&world);
+  irisd_guest_table_drop (world.table, get_running (&world));
+  REQUIRE (irisd_guest_table_get_size (world.table) == 0);
+  REQUIRE (irisd_guest_table_find (world.table, world.id) == NULL);
+  REQUIRE (irisd_guest_table_find_request (world.table, world.request) == NULL);
+  REQUIRE (world.n_made == 1 && world.n_forgotten == 1);
+  REQUIRE (world.outstanding && world.n_acknowledged == 0);
+  /* Nor is it renewed, nor stopped once more by what comes late. */
+  world.outstanding = FALSE;
+  pass_time (&world);
+  REQUIRE (irisd_guest_table_tick (world.table, world.now) == G_MAXINT64);
+  irisd_guest_table_looked (world.table, world.id, TRUE, TRUE, world.now);
+  REQUIRE (world.n_told == 0 && world.n_stops == 0);
+  /* It may come again. */
+  world.running = FALSE;
+  deliver (&world);
+  REQUIRE (world.n_made == 2 && world.n_looks == 1);
+  irisd_guest_table_free (world.table);
+}
+
 TEST_MAIN ("irisd-guest-table", NULL, NULL)
