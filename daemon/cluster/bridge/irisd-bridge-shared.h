@@ -5,6 +5,7 @@
 #pragma once
 
 #include "daemon/cluster/bridge/irisd-bridge-link.h"
+#include "daemon/cluster/bridge/irisd-bridge-timer.h"
 #include "daemon/cluster/bridge/irisd-work-message.h"
 #include "daemon/cluster/engine/irisd-engine.h"
 #include "daemon/cluster/engine/irisd-object-store.h"
