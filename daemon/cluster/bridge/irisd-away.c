@@ -710,7 +710,7 @@ irisd_away_new (const IrisdBridgeShared *shared,
   self->timer = irisd_bridge_timer_new (shared->context, "irisd-away", on_timer, self);
   self->ends = irisd_engine_subscribe (shared->engine, shared->end_subject, on_end_message, self);
   self->max_body = IRIS_WIRE_DEFAULT_MAX_BODY;
-  self->link = irisd_bridge_link_new (shared->zmq, shared->context, shared->endpoint,
+  self->link = irisd_bridge_link_new (shared->zmq, shared->context, shared->endpoint, shared->token,
                                       "irisd bridge, items of this node", IRIS_WIRE_FEATURE_BRIDGE,
                                       &link_funcs, self);
   self->ended = irisd_ended_bodies_new (shared, self->link);

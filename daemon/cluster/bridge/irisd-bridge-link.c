@@ -12,7 +12,7 @@
  * Nothing is dropped for lack of room: the socket has no high-water mark. What bounds its queue is
  * that irisd always reads, and that the bridge has a bounded number of items.
  *
- * irisd is in the same process, so the connection is lost only when irisd starts, stops,
+ * irisd is in the same process, and so is the connection: it is lost only when irisd starts, stops,
  * or has closed it, for instance because the cluster thread was silent for too long. The first
  * shows as silence: a PING without an answer. The last shows as `hello-required`, because ZeroMQ
  * has connected again by itself. Either way the socket is replaced, so that nothing that was queued
@@ -21,6 +21,7 @@
 #include "irisd-bridge-link.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <zmq.h>
 
@@ -50,6 +51,7 @@ struct _IrisdBridgeLink
   void *zmq;
   GMainContext *context;
   char *endpoint;
+  char *token;
   char *name;
   guint64 features;
 
@@ -92,6 +94,7 @@ irisd_bridge_link_clear (gpointer data)
 
   iris_wire_encoder_clear (&self->encoder);
   g_main_context_unref (self->context);
+  g_free (self->token);
   g_free (self->endpoint);
   g_free (self->name);
 }
@@ -307,6 +310,20 @@ irisd_bridge_link_watch (IrisdBridgeLink *self)
   g_source_attach (self->source, self->context);
 }
 
+/* Each connection has a routing id of its own: irisd may not know yet that the last one ended. */
+static void
+irisd_bridge_link_show_token (IrisdBridgeLink *self)
+{
+  static _Atomic guint n_connections;
+  g_autofree char *route = NULL;
+
+  if (self->token == NULL)
+    return;
+  route = g_strdup_printf ("%s-%u", self->token,
+                           atomic_fetch_add_explicit (&n_connections, 1, memory_order_relaxed));
+  zmq_setsockopt (self->socket, ZMQ_ROUTING_ID, route, strlen (route));
+}
+
 static void
 irisd_bridge_link_connect (IrisdBridgeLink *self)
 {
@@ -320,6 +337,7 @@ irisd_bridge_link_connect (IrisdBridgeLink *self)
       zmq_setsockopt (self->socket, ZMQ_LINGER, &zero, sizeof zero);
       zmq_setsockopt (self->socket, ZMQ_SNDHWM, &zero, sizeof zero);
       zmq_setsockopt (self->socket, ZMQ_RCVHWM, &zero, sizeof zero);
+      irisd_bridge_link_show_token (self);
     }
   if (self->socket == NULL || zmq_connect (self->socket, self->endpoint) != 0)
     {
@@ -343,11 +361,13 @@ irisd_bridge_link_connect (IrisdBridgeLink *self)
   irisd_bridge_link_send (self, &hello);
 }
 
-/* Begins to connect; none of @funcs is called before the context runs. */
+/* Begins to connect; none of @funcs is called before the context runs. @token shows
+ * irisd that the connection is its own, and may be NULL. */
 IrisdBridgeLink *
 irisd_bridge_link_new (void *zmq,
                        GMainContext *context,
                        const char *endpoint,
+                       const char *token,
                        const char *name,
                        guint64 features,
                        const IrisdBridgeLinkFuncs *funcs,
@@ -358,6 +378,7 @@ irisd_bridge_link_new (void *zmq,
   self->zmq = zmq;
   self->context = g_main_context_ref (context);
   self->endpoint = g_strdup (endpoint);
+  self->token = g_strdup (token);
   self->name = g_strdup (name);
   self->features = features;
   self->funcs = funcs;

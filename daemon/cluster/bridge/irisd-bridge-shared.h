@@ -25,8 +25,9 @@ typedef struct
   IrisdEngine *engine;
   GMainContext *context;
   void *zmq;
-  char *endpoint; /* irisd's own front door */
-  char *node;     /* this one */
+  const char *endpoint; /* irisd's own front door */
+  const char *token;    /* with which routing ids begin there */
+  char *node;           /* this one */
   IrisdClusterSecret *secret;
   char *work_stream;
   char *ends_stream;

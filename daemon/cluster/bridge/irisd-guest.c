@@ -743,9 +743,10 @@ irisd_guest_new (const IrisdBridgeShared *shared,
   self->words = irisd_end_words_new (shared);
   self->cancels = irisd_engine_subscribe (shared->engine, IRISD_BRIDGE_CANCEL_SUBJECT, on_cancel,
                                           self);
-  self->link = irisd_bridge_link_new (
-      shared->zmq, shared->context, shared->endpoint, "irisd bridge, items of other nodes",
-      IRIS_WIRE_FEATURE_BRIDGE | IRIS_WIRE_FEATURE_COMPLETIONS, &link_funcs, self);
+  self->link = irisd_bridge_link_new (shared->zmq, shared->context, shared->endpoint, shared->token,
+                                      "irisd bridge, items of other nodes",
+                                      IRIS_WIRE_FEATURE_BRIDGE | IRIS_WIRE_FEATURE_COMPLETIONS,
+                                      &link_funcs, self);
   self->outputs = irisd_guest_outputs_new (shared, self->link, &output_funcs, self);
   return self;
 }
