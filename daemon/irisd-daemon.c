@@ -236,6 +236,9 @@ open_sockets (IrisdDaemon *self, GError **error)
           || !bind_ipc (self, i, error))
         return FALSE;
     }
+  if (core->config->cluster.url != NULL
+      && (core->inner_door = irisd_inner_door_new (self->sockets[0], error)) == NULL)
+    return FALSE;
   return listen_on_tcp (self, error);
 }
 
@@ -418,11 +421,13 @@ open_cluster (IrisdDaemon *self, GError **error)
     .measure = measure_load,
     .user_data = self,
     .zmq = self->context,
+    .endpoint = IRISD_INNER_ENDPOINT,
+    .token = core->inner_door != NULL ? irisd_inner_door_get_token (core->inner_door) : NULL,
     .view = core->cluster,
   };
   if (core->config->cluster.url == NULL)
     return TRUE;
-  self->cluster = irisd_cluster_new (&core->config->cluster, self->front_endpoint, &host, error);
+  self->cluster = irisd_cluster_new (&core->config->cluster, &host, error);
   if (self->cluster == NULL)
     return FALSE;
   core->members = irisd_cluster_get_members (self->cluster);
@@ -610,6 +615,7 @@ irisd_daemon_free (IrisdDaemon *self)
   irisd_concurrency_limit_clear (&core->concurrency_limit);
   irisd_named_queues_clear (&core->queues);
   pthread_mutex_destroy (&core->dependencies_lock);
+  irisd_inner_door_free (self->core.inner_door);
   g_free (self->front_endpoint);
   g_free (self->front_tcp_endpoint);
   close_descriptors (self);

@@ -551,7 +551,8 @@ make_bridge (IrisdCluster *self)
     .engine = self->shared.engine,
     .context = self->shared.context,
     .zmq = self->host.zmq,
-    .endpoint = self->shared.front_endpoint,
+    .endpoint = self->host.endpoint,
+    .token = self->host.token,
     .node = self->shared.node,
     .secret = self->shared.secret,
     .work_stream = work,
@@ -639,13 +640,10 @@ open_engine (IrisdCluster *self, GError **error)
   return irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE, "cannot prepare the cluster: %s", why);
 }
 
-/* Reads the secret and prepares the connection; @config has a URL and outlives it, @front_endpoint
- * is irisd's own. Nothing runs before irisd_cluster_start(). */
+/* Reads the secret and prepares the connection; @config has a URL and outlives it. Nothing runs
+ * before irisd_cluster_start(). */
 IrisdCluster *
-irisd_cluster_new (const IrisdClusterConfig *config,
-                   const char *front_endpoint,
-                   const IrisdClusterHost *host,
-                   GError **error)
+irisd_cluster_new (const IrisdClusterConfig *config, const IrisdClusterHost *host, GError **error)
 {
   IrisdCluster *self = g_aligned_alloc0 (1, sizeof *self, 64);
   IrisdClusterContext *shared = &self->shared;
@@ -664,7 +662,6 @@ irisd_cluster_new (const IrisdClusterConfig *config,
   shared->node = irisd_cluster_config_get_node (config);
   g_snprintf (shared->incarnation, sizeof shared->incarnation, "%08x%08x", g_random_int (),
               g_random_int ());
-  shared->front_endpoint = g_strdup (front_endpoint);
   shared->context = g_main_context_new ();
   self->loop = g_main_loop_new (shared->context, FALSE);
   irisd_members_box_init (&shared->members, irisd_members_new (shared->node, 0));
@@ -732,7 +729,6 @@ irisd_cluster_free (IrisdCluster *self)
   g_main_loop_unref (self->loop);
   g_main_context_unref (self->shared.context);
   g_free (self->shared.node);
-  g_free (self->shared.front_endpoint);
   g_aligned_free (self);
 }
 

@@ -22,13 +22,13 @@ typedef struct
   void (*measure) (IrisdHostLoad *load, gpointer user_data);
   gpointer user_data;
   void *zmq;              /* irisd's ZeroMQ context */
+  const char *endpoint;   /* of irisd's front door in it */
+  const char *token;      /* that shows irisd's own thread there */
   IrisdClusterView *view; /* what the gateways know of other nodes: this thread writes it */
 } IrisdClusterHost;
 
-IrisdCluster *irisd_cluster_new (const IrisdClusterConfig *config,
-                                 const char *front_endpoint,
-                                 const IrisdClusterHost *host,
-                                 GError **error);
+IrisdCluster *
+irisd_cluster_new (const IrisdClusterConfig *config, const IrisdClusterHost *host, GError **error);
 void irisd_cluster_start (IrisdCluster *self);
 void irisd_cluster_wake (IrisdCluster *self);
 void irisd_cluster_stop (IrisdCluster *self);

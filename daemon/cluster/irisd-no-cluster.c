@@ -8,10 +8,7 @@
 
 /* irisd_cluster_config_check() has refused a configuration of one before. */
 IrisdCluster *
-irisd_cluster_new (const IrisdClusterConfig *config,
-                   const char *front_endpoint,
-                   const IrisdClusterHost *host,
-                   GError **error)
+irisd_cluster_new (const IrisdClusterConfig *config, const IrisdClusterHost *host, GError **error)
 {
   irisd_fail (error, IRISD_ERROR, IRISD_ERROR_USAGE,
               "cannot join a cluster: this irisd was built without them; build it with "

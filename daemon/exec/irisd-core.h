@@ -20,6 +20,7 @@
 #include "daemon/exec/item/irisd-dependency-graph.h"
 #include "daemon/exec/item/irisd-named-queues.h"
 #include "daemon/exec/item/irisd-placement-history.h"
+#include "daemon/net/irisd-inner-door.h"
 #include "daemon/net/irisd-pending-connections.h"
 #include "daemon/store/irisd-journal.h"
 
@@ -87,8 +88,9 @@ typedef struct
   IrisdPlaceInfo *infos;
   guint n_places;
   IrisScheduler *scheduler;
-  IrisdClusterView *cluster; /* NULL without a cluster */
-  gboolean placed;           /* the scheduler's places are these places */
+  IrisdClusterView *cluster;  /* NULL without a cluster */
+  IrisdInnerDoor *inner_door; /* likewise */
+  gboolean placed;            /* the scheduler's places are these places */
   IrisdServices *services;
   IrisdJournal *journal; /* NULL without a journal */
   IrisdAttempts *attempts;

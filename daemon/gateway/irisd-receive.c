@@ -427,7 +427,10 @@ identify_key (IrisdCaller *caller, const char *user_id)
 static void
 identify (IrisdGateway *self, IrisdCaller *caller, zmq_msg_t *last_frame)
 {
-  const char *address = caller->address = zmq_msg_gets (last_frame, "Peer-Address");
+  const char *address = zmq_msg_gets (last_frame, "Peer-Address");
+  if (address == NULL)
+    address = irisd_inner_door_find_address (self->core->inner_door, &caller->route);
+  caller->address = address;
   caller->over_tcp = self->core->config->tcp_host != NULL
                      && (address == NULL || !g_str_has_prefix (address, "localhost:"));
   caller->uid = caller->over_tcp ? IRISD_UID_UNKNOWN : irisd_access_parse_address (address);

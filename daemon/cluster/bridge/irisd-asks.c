@@ -812,7 +812,7 @@ irisd_asks_new (const IrisdBridgeShared *shared, IrisdAsksAnswerFunc answer, gpo
   g_source_set_static_name (self->timer, "irisd-asks");
   g_source_attach (self->timer, shared->context);
   self->requests = irisd_engine_subscribe (shared->engine, subject, on_request, self);
-  self->link = irisd_bridge_link_new (shared->zmq, shared->context, shared->endpoint,
+  self->link = irisd_bridge_link_new (shared->zmq, shared->context, shared->endpoint, shared->token,
                                       "irisd bridge, requests of other nodes",
                                       IRIS_WIRE_FEATURE_BRIDGE, &link_funcs, self);
   return self;

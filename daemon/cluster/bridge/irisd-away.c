@@ -53,25 +53,14 @@ query_new (IrisdAway *self, const guint8 *item)
   return query;
 }
 
-static void
-set_timer (IrisdAway *self, gint64 when)
-{
-  g_source_set_ready_time (self->timer, when == G_MAXINT64 ? -1 : when);
-}
-
 static gboolean
 on_timer (gpointer data)
 {
   IrisdAway *self = data;
 
-  set_timer (self, irisd_away_table_tick (self->table, g_get_monotonic_time ()));
+  irisd_bridge_timer_set (self->timer,
+                          irisd_away_table_tick (self->table, g_get_monotonic_time ()));
   return G_SOURCE_CONTINUE;
-}
-
-static gboolean
-timer_dispatch (GSource *source, GSourceFunc callback, gpointer user_data)
-{
-  return callback (user_data);
 }
 
 static void
@@ -704,7 +693,6 @@ irisd_away_new (const IrisdBridgeShared *shared,
                 IrisdAwayAskFunc ask,
                 gpointer user_data)
 {
-  static GSourceFuncs timer_funcs = { .dispatch = timer_dispatch };
   const IrisdAwayRules rules = {
     .extend_us = FIRST_EXTEND_US,
     .look_us = FIRST_LOOK_US,
@@ -719,13 +707,10 @@ irisd_away_new (const IrisdBridgeShared *shared,
   self->capacity = (guint) CLAMP (max_away, 1, G_MAXUINT32);
   self->table = irisd_away_table_new (&rules, &table_funcs, self);
   iris_wire_encoder_init (&self->encoder, NULL);
-  self->timer = g_source_new (&timer_funcs, sizeof (GSource));
-  g_source_set_callback (self->timer, on_timer, self, NULL);
-  g_source_set_static_name (self->timer, "irisd-away");
-  g_source_attach (self->timer, shared->context);
+  self->timer = irisd_bridge_timer_new (shared->context, "irisd-away", on_timer, self);
   self->ends = irisd_engine_subscribe (shared->engine, shared->end_subject, on_end_message, self);
   self->max_body = IRIS_WIRE_DEFAULT_MAX_BODY;
-  self->link = irisd_bridge_link_new (shared->zmq, shared->context, shared->endpoint,
+  self->link = irisd_bridge_link_new (shared->zmq, shared->context, shared->endpoint, shared->token,
                                       "irisd bridge, items of this node", IRIS_WIRE_FEATURE_BRIDGE,
                                       &link_funcs, self);
   self->ended = irisd_ended_bodies_new (shared, self->link);

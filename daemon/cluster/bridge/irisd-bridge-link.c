@@ -4,21 +4,24 @@
  *
  * The descriptor that ZeroMQ gives out (ZMQ_FD) is edge triggered, and each call on the socket, a
  * send too, may take the edge away. So it only ends poll(); whether there is something to read is
- * asked of ZMQ_EVENTS, in prepare and in check, and one dispatch reads a bounded number of
- * messages.
+ * asked of ZMQ_EVENTS, and one dispatch reads a bounded number of messages. Asking costs two system
+ * calls, so it is done when the answer may be another one: in prepare if the socket was used since,
+ * in check if poll() reports the descriptor. After ZMQ_EVENTS has said no, ZeroMQ has no command
+ * left, and the descriptor stays readable from the next one on until the socket is used.
  *
  * Nothing is dropped for lack of room: the socket has no high-water mark. What bounds its queue is
  * that irisd always reads, and that the bridge has a bounded number of items.
  *
- * irisd is in the same process, so the connection is lost only when irisd starts, stops, or has
- * closed it, for instance because the cluster thread was silent for too long. The first shows as
- * silence: a PING without an answer. The last shows as `hello-required`, because ZeroMQ has
- * connected again by itself. Either way the socket is replaced, so that nothing that was queued for
- * the old connection reaches the new one.
+ * irisd is in the same process, and so is the connection: it is lost only when irisd starts, stops,
+ * or has closed it, for instance because the cluster thread was silent for too long. The first
+ * shows as silence: a PING without an answer. The last shows as `hello-required`, because ZeroMQ
+ * has connected again by itself. Either way the socket is replaced, so that nothing that was queued
+ * for the old connection reaches the new one.
  */
 #include "irisd-bridge-link.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <zmq.h>
 
@@ -48,6 +51,7 @@ struct _IrisdBridgeLink
   void *zmq;
   GMainContext *context;
   char *endpoint;
+  char *token;
   char *name;
   guint64 features;
 
@@ -58,6 +62,7 @@ struct _IrisdBridgeLink
   gboolean freed;
   gboolean two_frames;
   gboolean heard; /* since the last PING */
+  gboolean used;  /* the socket, since ZMQ_EVENTS was asked */
   guint64 silence_ms;
   guint64 last_id;
   IrisWireEncoder encoder;
@@ -67,6 +72,7 @@ typedef struct
 {
   GSource source;
   IrisdBridgeLink *link;
+  gpointer fd; /* the tag of ZMQ_FD */
 } LinkSource;
 
 static void irisd_bridge_link_connect (IrisdBridgeLink *self);
@@ -88,6 +94,7 @@ irisd_bridge_link_clear (gpointer data)
 
   iris_wire_encoder_clear (&self->encoder);
   g_main_context_unref (self->context);
+  g_free (self->token);
   g_free (self->endpoint);
   g_free (self->name);
 }
@@ -227,7 +234,10 @@ irisd_bridge_link_read (IrisdBridgeLink *self)
         n++;
     }
   if (n == 0)
-    return FALSE;
+    {
+      self->used = FALSE; /* as after ZMQ_EVENTS has said no */
+      return FALSE;
+    }
   for (guint i = 0; i < n; i++)
     frames[i] = (IrisWireFrame){ zmq_msg_data (&parts[i]), zmq_msg_size (&parts[i]) };
   irisd_bridge_link_take (self, frames, n);
@@ -237,27 +247,33 @@ irisd_bridge_link_read (IrisdBridgeLink *self)
 }
 
 static gboolean
-has_input (void *socket)
+has_input (IrisdBridgeLink *self)
 {
   int events = 0;
   size_t size = sizeof events;
 
-  if (zmq_getsockopt (socket, ZMQ_EVENTS, &events, &size) != 0)
+  if (zmq_getsockopt (self->socket, ZMQ_EVENTS, &events, &size) != 0)
     return FALSE;
-  return (events & ZMQ_POLLIN) != 0;
+  /* If there is something it may not be read before the next question. */
+  self->used = (events & ZMQ_POLLIN) != 0;
+  return self->used;
 }
 
 static gboolean
 link_source_prepare (GSource *source, int *timeout)
 {
+  IrisdBridgeLink *self = ((LinkSource *) source)->link;
+
   *timeout = -1;
-  return has_input (((LinkSource *) source)->link->socket);
+  return self->used && has_input (self);
 }
 
 static gboolean
 link_source_check (GSource *source)
 {
-  return has_input (((LinkSource *) source)->link->socket);
+  const LinkSource *self = (LinkSource *) source;
+
+  return g_source_query_unix_fd (source, self->fd) != 0 && has_input (self->link);
 }
 
 static gboolean
@@ -265,6 +281,7 @@ link_source_dispatch (GSource *source, GSourceFunc callback, gpointer user_data)
 {
   IrisdBridgeLink *self = g_rc_box_acquire (((LinkSource *) source)->link);
 
+  self->used = TRUE;
   for (guint i = 0; i < BUDGET && !g_source_is_destroyed (source); i++)
     if (!irisd_bridge_link_read (self))
       break;
@@ -287,9 +304,24 @@ irisd_bridge_link_watch (IrisdBridgeLink *self)
   self->source = g_source_new (&link_source_funcs, sizeof (LinkSource));
   ((LinkSource *) self->source)->link = self;
   if (zmq_getsockopt (self->socket, ZMQ_FD, &fd, &size) == 0)
-    g_source_add_unix_fd (self->source, fd, G_IO_IN);
+    ((LinkSource *) self->source)->fd = g_source_add_unix_fd (self->source, fd, G_IO_IN);
+  self->used = TRUE;
   g_source_set_static_name (self->source, "irisd-bridge-link");
   g_source_attach (self->source, self->context);
+}
+
+/* Each connection has a routing id of its own: irisd may not know yet that the last one ended. */
+static void
+irisd_bridge_link_show_token (IrisdBridgeLink *self)
+{
+  static _Atomic guint n_connections;
+  g_autofree char *route = NULL;
+
+  if (self->token == NULL)
+    return;
+  route = g_strdup_printf ("%s-%u", self->token,
+                           atomic_fetch_add_explicit (&n_connections, 1, memory_order_relaxed));
+  zmq_setsockopt (self->socket, ZMQ_ROUTING_ID, route, strlen (route));
 }
 
 static void
@@ -305,6 +337,7 @@ irisd_bridge_link_connect (IrisdBridgeLink *self)
       zmq_setsockopt (self->socket, ZMQ_LINGER, &zero, sizeof zero);
       zmq_setsockopt (self->socket, ZMQ_SNDHWM, &zero, sizeof zero);
       zmq_setsockopt (self->socket, ZMQ_RCVHWM, &zero, sizeof zero);
+      irisd_bridge_link_show_token (self);
     }
   if (self->socket == NULL || zmq_connect (self->socket, self->endpoint) != 0)
     {
@@ -328,11 +361,13 @@ irisd_bridge_link_connect (IrisdBridgeLink *self)
   irisd_bridge_link_send (self, &hello);
 }
 
-/* Begins to connect; none of @funcs is called before the context runs. */
+/* Begins to connect; none of @funcs is called before the context runs. @token shows
+ * irisd that the connection is its own, and may be NULL. */
 IrisdBridgeLink *
 irisd_bridge_link_new (void *zmq,
                        GMainContext *context,
                        const char *endpoint,
+                       const char *token,
                        const char *name,
                        guint64 features,
                        const IrisdBridgeLinkFuncs *funcs,
@@ -343,6 +378,7 @@ irisd_bridge_link_new (void *zmq,
   self->zmq = zmq;
   self->context = g_main_context_ref (context);
   self->endpoint = g_strdup (endpoint);
+  self->token = g_strdup (token);
   self->name = g_strdup (name);
   self->features = features;
   self->funcs = funcs;
@@ -392,6 +428,7 @@ irisd_bridge_link_send (IrisdBridgeLink *self, const IrisWireMessage *message)
       frames = self->encoder.two_frames;
       n = G_N_ELEMENTS (self->encoder.two_frames);
     }
+  self->used = TRUE;
   for (guint i = 0; i < n; i++)
     {
       int flags = ZMQ_DONTWAIT | (i + 1 < n ? ZMQ_SNDMORE : 0);

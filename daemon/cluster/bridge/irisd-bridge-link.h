@@ -31,6 +31,7 @@ typedef struct
 IrisdBridgeLink *irisd_bridge_link_new (void *zmq,
                                         GMainContext *context,
                                         const char *endpoint,
+                                        const char *token,
                                         const char *name,
                                         guint64 features,
                                         const IrisdBridgeLinkFuncs *funcs,

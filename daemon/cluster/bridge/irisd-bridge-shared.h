@@ -5,6 +5,7 @@
 #pragma once
 
 #include "daemon/cluster/bridge/irisd-bridge-link.h"
+#include "daemon/cluster/bridge/irisd-bridge-timer.h"
 #include "daemon/cluster/bridge/irisd-work-message.h"
 #include "daemon/cluster/engine/irisd-engine.h"
 #include "daemon/cluster/engine/irisd-object-store.h"
@@ -24,8 +25,9 @@ typedef struct
   IrisdEngine *engine;
   GMainContext *context;
   void *zmq;
-  char *endpoint; /* irisd's own front door */
-  char *node;     /* this one */
+  const char *endpoint; /* irisd's own front door */
+  const char *token;    /* with which routing ids begin there */
+  char *node;           /* this one */
   IrisdClusterSecret *secret;
   char *work_stream;
   char *ends_stream;

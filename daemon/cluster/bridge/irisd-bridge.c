@@ -304,7 +304,8 @@ shared_init (IrisdBridgeShared *shared,
   shared->engine = options->engine;
   shared->context = options->context;
   shared->zmq = options->zmq;
-  shared->endpoint = g_strdup (options->endpoint);
+  shared->endpoint = options->endpoint;
+  shared->token = options->token;
   shared->node = g_strdup (options->node);
   shared->secret = secret;
   shared->work_stream = g_strdup (options->work_stream);
@@ -375,7 +376,6 @@ irisd_bridge_free (IrisdBridge *self)
   irisd_away_free (self->away);
   irisd_object_store_free (self->shared.bodies);
   irisd_cluster_secret_free (self->shared.secret);
-  g_free (self->shared.endpoint);
   g_free (self->shared.node);
   g_free (self->shared.work_stream);
   g_free (self->shared.ends_stream);

@@ -13,13 +13,14 @@ G_BEGIN_DECLS
 
 typedef struct _IrisdBridge IrisdBridge;
 
-/* All is copied but the engine, the context and the ZeroMQ context. */
+/* All is copied but the engine, the contexts, the endpoint and the token. */
 typedef struct
 {
   IrisdEngine *engine;
   GMainContext *context;
   void *zmq;
-  const char *endpoint; /* irisd's own front door, over ipc */
+  const char *endpoint; /* irisd's own front door, in its ZeroMQ context */
+  const char *token;    /* routing ids of irisd's own threads begin with it */
   const char *node;     /* this one */
   GBytes *secret;
   const char *work_stream;

@@ -2,8 +2,9 @@
  *
  * Words to the homes of items.
  *
- * The source is ready as soon as there is a word, so it is dispatched after what the engine hands
- * over at once.
+ * They are sent when a turn of the main loop has ended, so those that the engine hands over at once
+ * are together. The source is never ready: it has the end of the turn, before the engine's source,
+ * which then gives its messages away.
  */
 #include "irisd-end-words.h"
 
@@ -14,7 +15,14 @@ struct _IrisdEndWords
   const IrisdBridgeShared *shared;
   GHashTable *packs; /* utf8 IrisdEndPack: by home */
   GSource *source;
+  gboolean any; /* not sent yet */
 };
+
+typedef struct
+{
+  GSource source;
+  IrisdEndWords *words;
+} WordsSource;
 
 static void
 send_pack (IrisdEndWords *self, const char *home, IrisdEndPack *pack)
@@ -36,36 +44,40 @@ send_all (IrisdEndWords *self)
   GHashTableIter iter;
   gpointer home, pack;
 
-  g_source_set_ready_time (self->source, -1);
+  if (!self->any)
+    return;
+  self->any = FALSE;
   g_hash_table_iter_init (&iter, self->packs);
   while (g_hash_table_iter_next (&iter, &home, &pack))
     send_pack (self, home, pack);
 }
 
 static gboolean
-on_ready (gpointer data)
+source_prepare (GSource *source, int *timeout_ms)
 {
-  send_all (data);
-  return G_SOURCE_CONTINUE;
+  *timeout_ms = -1;
+  send_all (((WordsSource *) source)->words);
+  return FALSE;
 }
 
 static gboolean
 source_dispatch (GSource *source, GSourceFunc callback, gpointer user_data)
 {
-  return callback (user_data);
+  return G_SOURCE_CONTINUE;
 }
 
 IrisdEndWords *
 irisd_end_words_new (const IrisdBridgeShared *shared)
 {
-  static GSourceFuncs funcs = { .dispatch = source_dispatch };
+  static GSourceFuncs funcs = { .prepare = source_prepare, .dispatch = source_dispatch };
   IrisdEndWords *self = g_new0 (IrisdEndWords, 1);
 
   self->shared = shared;
   self->packs = g_hash_table_new_full (g_str_hash, g_str_equal, g_free,
                                        (GDestroyNotify) irisd_end_pack_free);
-  self->source = g_source_new (&funcs, sizeof (GSource));
-  g_source_set_callback (self->source, on_ready, self, NULL);
+  self->source = g_source_new (&funcs, sizeof (WordsSource));
+  ((WordsSource *) self->source)->words = self;
+  g_source_set_priority (self->source, G_PRIORITY_DEFAULT - 1); /* before the engine's */
   g_source_set_static_name (self->source, "irisd-end-words");
   g_source_attach (self->source, shared->context);
   return self;
@@ -88,7 +100,7 @@ irisd_end_words_add (IrisdEndWords *self, const char *home, gconstpointer end, g
       send_pack (self, home, pack);
       irisd_end_pack_add (pack, end, size);
     }
-  g_source_set_ready_time (self->source, 0);
+  self->any = TRUE;
 }
 
 /* The engine is still there: what was not sent is. */

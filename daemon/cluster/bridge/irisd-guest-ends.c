@@ -24,11 +24,7 @@
 void
 irisd_guest_hurry (IrisdGuest *self)
 {
-  gint64 ready = g_source_get_ready_time (self->timer);
-  gint64 soon = g_get_monotonic_time () + G_USEC_PER_SEC / 50;
-
-  if (ready < 0 || ready > soon)
-    g_source_set_ready_time (self->timer, soon);
+  irisd_bridge_timer_hurry (self->timer, g_get_monotonic_time () + G_USEC_PER_SEC / 50);
 }
 
 char *

@@ -63,25 +63,14 @@ query_new (IrisdGuest *self, const guint8 *item)
   return query;
 }
 
-static void
-set_timer (IrisdGuest *self, gint64 when)
-{
-  g_source_set_ready_time (self->timer, when == G_MAXINT64 ? -1 : when);
-}
-
 static gboolean
 on_timer (gpointer data)
 {
   IrisdGuest *self = data;
 
-  set_timer (self, irisd_guest_table_tick (self->table, g_get_monotonic_time ()));
+  irisd_bridge_timer_set (self->timer,
+                          irisd_guest_table_tick (self->table, g_get_monotonic_time ()));
   return G_SOURCE_CONTINUE;
-}
-
-static gboolean
-timer_dispatch (GSource *source, GSourceFunc callback, gpointer user_data)
-{
-  return callback (user_data);
 }
 
 static void
@@ -734,7 +723,6 @@ irisd_guest_new (const IrisdBridgeShared *shared,
                  IrisdGuestLaneFunc delivered,
                  gpointer user_data)
 {
-  static GSourceFuncs timer_funcs = { .dispatch = timer_dispatch };
   const IrisdGuestRules rules = { .renew_us = shared->lease_us / 3, .look_us = LOOK_US };
   IrisWireLimits limits = *iris_wire_limits_default ();
   IrisdGuest *self = g_new0 (IrisdGuest, 1);
@@ -751,16 +739,14 @@ irisd_guest_new (const IrisdBridgeShared *shared,
   self->acks = g_byte_array_new ();
   limits.max_body = IRIS_WIRE_MOST_BYTES;
   iris_wire_encoder_init (&self->encoder, &limits);
-  self->timer = g_source_new (&timer_funcs, sizeof (GSource));
-  g_source_set_callback (self->timer, on_timer, self, NULL);
-  g_source_set_static_name (self->timer, "irisd-guest");
-  g_source_attach (self->timer, shared->context);
+  self->timer = irisd_bridge_timer_new (shared->context, "irisd-guest", on_timer, self);
   self->words = irisd_end_words_new (shared);
   self->cancels = irisd_engine_subscribe (shared->engine, IRISD_BRIDGE_CANCEL_SUBJECT, on_cancel,
                                           self);
-  self->link = irisd_bridge_link_new (
-      shared->zmq, shared->context, shared->endpoint, "irisd bridge, items of other nodes",
-      IRIS_WIRE_FEATURE_BRIDGE | IRIS_WIRE_FEATURE_COMPLETIONS, &link_funcs, self);
+  self->link = irisd_bridge_link_new (shared->zmq, shared->context, shared->endpoint, shared->token,
+                                      "irisd bridge, items of other nodes",
+                                      IRIS_WIRE_FEATURE_BRIDGE | IRIS_WIRE_FEATURE_COMPLETIONS,
+                                      &link_funcs, self);
   self->outputs = irisd_guest_outputs_new (shared, self->link, &output_funcs, self);
   return self;
 }

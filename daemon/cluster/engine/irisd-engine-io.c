@@ -15,8 +15,8 @@
  * Deliveries come through synchronous subscriptions, which are emptied after each read: no thread
  * of libnats is between, and there is a lock for a read and not for a message. These keep "no
  * responders" to themselves: natsSubscription_NextMsg() says that one came, and not for which
- * request. Of a pull that is enough. The answers to all else come through libnats' one thread for
- * deliveries.
+ * request. Of a pull and of publications that is enough. The answers to other requests come through
+ * libnats' one thread for deliveries.
  *
  * Shared, under the lock: commands, events, asleep, stopping, closed. The callbacks of libnats
  * (attach, read, write, detach, error, closed) come from this thread, its timer (a PING makes it

@@ -85,7 +85,8 @@ struct _IrisdEngine
   GArray *in;  /* events, as they were taken */
   char *inbox; /* "_INBOX.UNIQUE." */
   gsize inbox_length;
-  IrisdEngineRoute inbox_route;
+  IrisdEngineRoute inbox_route; /* of answers to requests */
+  IrisdEngineRoute acks_route;  /* of those to publications, which are many */
   GQueue routes;
   guint n_pulls; /* made so far */
 
@@ -112,7 +113,11 @@ IrisdSlot *irisd_slot_new (IrisdEngine *self,
                            GCallback callback,
                            gpointer user_data);
 /* Its place in the inbox. @reply has room for the inbox and a token. */
-void irisd_slot_get_reply (IrisdEngine *self, const IrisdSlot *slot, char *reply, gsize size);
+void irisd_slot_get_reply (IrisdEngine *self,
+                           const IrisdSlot *slot,
+                           const IrisdEngineRoute *route,
+                           char *reply,
+                           gsize size);
 #define IRISD_SLOT_REPLY_MAX 256
 /* Sends @message, and fails after @timeout_ms. With the time of publications it is in a list, not a
  * heap. */

@@ -233,7 +233,7 @@ irisd_engine_publish (IrisdEngine *self,
       irisd_slot_fail (self, slot, IRISD_ENGINE_ERROR_DISCONNECTED);
       return;
     }
-  irisd_slot_get_reply (self, slot, reply, sizeof reply);
+  irisd_slot_get_reply (self, slot, &self->acks_route, reply, sizeof reply);
   message = make_message (publication, reply);
   if (!message)
     {
@@ -293,7 +293,7 @@ irisd_engine_publish_batch (IrisdEngine *self,
   gsize size = 0;
   gboolean good = n_publications > 0 && n_publications <= IRISD_ENGINE_MAX_BATCH;
 
-  irisd_slot_get_reply (self, slot, reply, sizeof reply);
+  irisd_slot_get_reply (self, slot, &self->acks_route, reply, sizeof reply);
   for (guint i = 0; good && i < n_publications; i++)
     {
       gboolean last = i + 1 == n_publications;

@@ -31,7 +31,7 @@ ask (IrisdEngine *self,
 {
   char reply[IRISD_SLOT_REPLY_MAX];
 
-  irisd_slot_get_reply (self, slot, reply, sizeof reply);
+  irisd_slot_get_reply (self, slot, &self->inbox_route, reply, sizeof reply);
   irisd_slot_send (
       self, slot,
       irisd_engine_make_message (slot->subject, reply, headers, n_headers, data, length),
@@ -437,6 +437,12 @@ receive (IrisdEngineRoute *route, IrisdEngineMessage *message)
 }
 
 static void
+ignore (IrisdEngineRoute *route)
+{
+  /* Nothing is asked by this subject: a stranger has sent it. */
+}
+
+static void
 free_subscription (IrisdEngineRoute *route)
 {
   g_free (route);
@@ -450,7 +456,9 @@ irisd_engine_subscribe (IrisdEngine *self,
 {
   IrisdEngineSubscription *subscription = g_new0 (IrisdEngineSubscription, 1);
 
+  subscription->route.io.in_batches = TRUE;
   subscription->route.receive = receive;
+  subscription->route.no_responders = ignore;
   subscription->route.free = free_subscription;
   subscription->callback = callback;
   subscription->user_data = user_data;

@@ -7,8 +7,9 @@
  * wake-up are paid for a turn and not for a message.
  *
  * What waits for an answer has a slot, and a token in the subject of its answer: the number of the
- * slot and how many slots there were before it. All answers come to one subscription. A late one
- * finds another number in its slot and is dropped.
+ * slot and how many slots there were before it. All answers come to one subscription, those to
+ * publications to another one, which is in batches. A late one finds another number in its slot and
+ * is dropped.
  */
 #include "daemon/base/irisd-log.h"
 #include "daemon/cluster/engine/irisd-engine-parse.h"
@@ -20,6 +21,8 @@
 #define MANY_COMMANDS 512
 /* Bits of a token for the number of its slot. */
 #define SLOT_BITS 24
+/* Until publications fail among which one had no receiver. */
+#define NO_LEADER_MS 250
 /* How often the thread is looked at. */
 #define LOOK_MS 5000
 
@@ -125,11 +128,14 @@ ring_slot (IrisdEngine *self, IrisdEngineAlarm *alarm)
 }
 
 void
-irisd_slot_get_reply (IrisdEngine *self, const IrisdSlot *slot, char *reply, gsize size)
+irisd_slot_get_reply (IrisdEngine *self,
+                      const IrisdSlot *slot,
+                      const IrisdEngineRoute *route,
+                      char *reply,
+                      gsize size)
 {
   g_assert (self->inbox_length + 2 + IRISD_TOKEN_LENGTH < size);
-  memcpy (reply, self->inbox, self->inbox_length);
-  memcpy (reply + self->inbox_length, "R.", 2);
+  memcpy (reply, route->io.subject, self->inbox_length + 2);
   irisd_token_write (slot->id, reply + self->inbox_length + 2);
   reply[self->inbox_length + 2 + IRISD_TOKEN_LENGTH] = '\0';
 }
@@ -282,6 +288,23 @@ receive_answer (IrisdEngineRoute *route, IrisdEngineMessage *message)
     answer_error (self, slot, IRISD_ENGINE_ERROR_NO_RESPONDERS);
   else
     answer (self, slot, message, NULL);
+}
+
+/* A publication had no receiver: its stream has no leader. libnats does not say which one it was,
+ * so all that get no answer soon fail, as if their time had passed. */
+static void
+hurry_publications (IrisdEngineRoute *route)
+{
+  IrisdEngine *self = route->engine;
+  gint64 soon = g_get_monotonic_time () + NO_LEADER_MS * 1000;
+
+  for (GList *link = self->by_time.tail; link; link = link->prev)
+    {
+      IrisdSlot *slot = link->data;
+      if (slot->deadline <= soon)
+        return;
+      slot->deadline = soon;
+    }
 }
 
 /* ---- Routes ---- */
@@ -542,6 +565,12 @@ make_inbox (IrisdEngine *self, const char *prefix)
   subject = g_strconcat (self->inbox, "R.*", NULL);
   self->inbox_route.receive = receive_answer;
   irisd_engine_add_route (self, &self->inbox_route, subject);
+  g_free (subject);
+  subject = g_strconcat (self->inbox, "A.*", NULL);
+  self->acks_route.io.in_batches = TRUE;
+  self->acks_route.receive = receive_answer;
+  self->acks_route.no_responders = hurry_publications;
+  irisd_engine_add_route (self, &self->acks_route, subject);
 }
 
 static void

@@ -17,7 +17,6 @@ typedef struct
   const IrisdClusterConfig *config;
   char *node;            /* the name of this node */
   char incarnation[17];  /* of this run of irisd: 16 hexadecimal digits */
-  char *front_endpoint;  /* irisd's own front door, over ipc */
   GBytes *secret;        /* by which nodes sign items */
   GMainContext *context; /* that the thread runs; callbacks of the engine come in it */
   IrisdEngine *engine;   /* to NATS; exists from before the first callback to after the last */

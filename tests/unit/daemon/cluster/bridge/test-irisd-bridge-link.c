@@ -161,7 +161,8 @@ fixture_init (Fixture *self)
   ck_assert_int_eq (zmq_bind (self->router, "ipc://*"), 0);
   zmq_getsockopt (self->router, ZMQ_LAST_ENDPOINT, endpoint, &size);
   self->context = g_main_context_new ();
-  self->link = irisd_bridge_link_new (self->zmq, self->context, endpoint, "test", 0, &funcs, self);
+  self->link = irisd_bridge_link_new (self->zmq, self->context, endpoint, NULL, "test", 0, &funcs,
+                                      self);
 }
 
 static void
