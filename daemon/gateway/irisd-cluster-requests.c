@@ -283,7 +283,7 @@ irisd_cluster_requests_measure (IrisdHostLoad *load, gpointer data)
                  && irisd_journal_get_health (core->journal) == IRISD_JOURNAL_FULL,
   };
   for (guint id = 0; id < core->n_places; id++)
-    load->waiting += irisd_place_requests_get_backlog (core, id);
+    load->backlog += irisd_place_requests_get_backlog (core, id);
 }
 
 /* Fills what changes of @node, and what the core knows; for the cluster thread. */

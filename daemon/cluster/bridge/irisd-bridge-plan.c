@@ -124,7 +124,7 @@ describe_own (IrisdBridgePlan *self, const IrisdBridgeLoad *load, gint64 now)
   const IrisdHostLoad *host = &load->host;
   /* A guest on its way to a worker keeps that busy already. */
   const guint64 n_running = MIN (load->n_guests, self->n_workers);
-  const guint64 all = host->running + host->waiting;
+  const guint64 all = MAX (host->running, host->backlog);
   const guint64 local = all - MIN (load->n_guests, all);
   const guint64 n_busy = MIN (n_running + MIN (local, host->running), self->n_workers);
   IrisdOwnNode node = {

@@ -29,7 +29,7 @@ typedef struct
 typedef struct
 {
   guint64 running;
-  guint64 waiting; /* for a worker */
+  guint64 backlog; /* that came and have not come back: also what runs */
   guint64 memory_used, memory_limit;
   gboolean disk_full;
 } IrisdHostLoad;

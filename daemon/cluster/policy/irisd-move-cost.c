@@ -1,31 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What it costs to run an item on another node, measured, and the backlog from which on it pays.
+ * What it costs to run an item on another node, and the backlog from which on it pays.
  */
 #include "daemon/cluster/policy/irisd-move-cost.h"
 
-/* The weight of a measurement: as one of the last eight. */
-#define OF 8
-
-/* Units of distance, for what was never measured. */
 static const guint units[IRISD_N_NODE_DISTANCES] = { 0, 1, 2, 4 };
 
-void
-irisd_move_cost_note (IrisdMoveCost *self, IrisdNodeDistance distance, guint64 ns)
-{
-  guint64 before = irisd_move_cost_get (self, distance);
-
-  if (distance == IRISD_NODE_SELF)
-    return;
-  ns = MIN (ns, IRISD_MOVE_COST_MOST_NS);
-  self->mean_ns[distance] = MAX (1, before - before / OF + ns / OF);
-}
-
 guint64
-irisd_move_cost_get (const IrisdMoveCost *self, IrisdNodeDistance distance)
+irisd_move_cost_get (IrisdNodeDistance distance)
 {
-  return self->mean_ns[distance] != 0 ? self->mean_ns[distance]
-                                      : IRISD_MOVE_COST_NS * units[distance];
+  return IRISD_MOVE_COST_NS * units[distance];
 }
 
 /* A victim that has run nothing yet has items that last as long as their move, for all we know. */
@@ -40,25 +24,21 @@ get_threshold (guint64 cost_ns, const IrisdNodeView *victim)
 }
 
 guint64
-irisd_move_cost_get_unsized (const IrisdMoveCost *self,
-                             IrisdNodeDistance distance,
-                             const IrisdNodeView *victim)
+irisd_move_cost_get_unsized (IrisdNodeDistance distance, const IrisdNodeView *victim)
 {
-  return get_threshold (irisd_move_cost_get (self, distance), victim);
+  return get_threshold (irisd_move_cost_get (distance), victim);
 }
 
 guint64
-irisd_move_cost_get_threshold (const IrisdMoveCost *self,
-                               IrisdNodeDistance distance,
-                               const IrisdNodeView *victim)
+irisd_move_cost_get_threshold (IrisdNodeDistance distance, const IrisdNodeView *victim)
 {
   guint64 size_ns = victim->mean_bytes * 1000 / IRISD_MOVE_BANDWIDTH;
 
-  return get_threshold (irisd_move_cost_get (self, distance) + size_ns, victim);
+  return get_threshold (irisd_move_cost_get (distance) + size_ns, victim);
 }
 
 guint64
-irisd_move_cost_get_least (const IrisdMoveCost *self, const IrisdNodeView *victim)
+irisd_move_cost_get_least (const IrisdNodeView *victim)
 {
-  return irisd_move_cost_get_unsized (self, IRISD_NODE_RACK, victim);
+  return irisd_move_cost_get_unsized (IRISD_NODE_RACK, victim);
 }

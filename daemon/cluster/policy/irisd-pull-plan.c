@@ -52,7 +52,6 @@ typedef struct
 struct _IrisdPullPlan
 {
   IrisdPullRules rules;
-  IrisdMoveCost cost;
   IrisdPullCounts counts;
   GPtrArray *lanes; /* of Lane, the own ones first */
   guint64 serial;
@@ -155,14 +154,13 @@ irisd_pull_plan_get_window (const IrisdPullPlan *self, const IrisdNodeView *own)
               MAX (IRISD_PULL_DEEP, own->n_workers * IRISD_PULL_USUAL));
 }
 
-/* What a thief has in hand lasts as long as two moves: so the next pull is answered before it is
- * empty, and nothing waits at the thief for longer than that. */
+/* As much work as an owner has ahead, and of long items only as many as there are workers. */
 static guint
 get_thief_window (const IrisdPullPlan *self, const IrisdOwnNode *own)
 {
-  guint64 cost_ns = irisd_move_cost_get (&self->cost, IRISD_NODE_RACK);
+  guint64 run_ns = own->view.mean_run_ns;
   guint64 n_workers = own->view.n_workers;
-  guint64 n = own->view.mean_run_ns != 0 ? 2 * cost_ns * n_workers / own->view.mean_run_ns : 0;
+  guint64 n = run_ns != 0 ? IRISD_PULL_AHEAD_NS * n_workers / run_ns : 0;
 
   return (guint) CLAMP (n, n_workers, irisd_pull_plan_get_window (self, &own->view));
 }
@@ -182,7 +180,7 @@ find_hunger (const IrisdPullPlan *self, const IrisdOwnNode *own)
     return FALSE;
 
   return half_runs * own->view.mean_run_ns / (2 * own->view.n_workers)
-         < irisd_move_cost_get (&self->cost, IRISD_NODE_RACK);
+         < irisd_move_cost_get (IRISD_NODE_RACK);
 }
 
 /* Fills the window up, if no more than half of it is in hand and under way. */
@@ -240,7 +238,7 @@ static guint64
 get_threshold (const IrisdPullPlan *self, IrisdNodeDistance distance, const IrisdNodeView *node)
 {
   return self->rules.threshold != 0 ? self->rules.threshold
-                                    : irisd_move_cost_get_threshold (&self->cost, distance, node);
+                                    : irisd_move_cost_get_threshold (distance, node);
 }
 
 /* The first of the reasons without which it would be refused all the same. */
@@ -254,12 +252,11 @@ judge (const IrisdPullPlan *self,
     return IRIS_STEAL_VERDICT_EMPTY;
   if (backlog >= get_threshold (self, distance, node))
     return IRIS_STEAL_VERDICT_TAKEN;
-  if (self->rules.threshold != 0 || backlog < irisd_move_cost_get_least (&self->cost, node))
+  if (self->rules.threshold != 0 || backlog < irisd_move_cost_get_least (node))
     return IRIS_STEAL_VERDICT_BACKLOG;
 
-  return backlog < irisd_move_cost_get_unsized (&self->cost, distance, node)
-             ? IRIS_STEAL_VERDICT_DISTANCE
-             : IRIS_STEAL_VERDICT_SIZE;
+  return backlog < irisd_move_cost_get_unsized (distance, node) ? IRIS_STEAL_VERDICT_DISTANCE
+                                                                : IRIS_STEAL_VERDICT_SIZE;
 }
 
 /* Whether this node is one of those that the excess feeds. One that is there already stays. */
@@ -695,20 +692,8 @@ irisd_pull_plan_forget_pulls (IrisdPullPlan *self)
     ((Lane *) g_ptr_array_index (self->lanes, i))->asked = 0;
 }
 
-void
-irisd_pull_plan_note_move (IrisdPullPlan *self, IrisdNodeDistance distance, guint64 ns)
-{
-  irisd_move_cost_note (&self->cost, distance, ns);
-}
-
 const IrisdPullCounts *
 irisd_pull_plan_get_counts (const IrisdPullPlan *self)
 {
   return &self->counts;
-}
-
-const IrisdMoveCost *
-irisd_pull_plan_get_cost (const IrisdPullPlan *self)
-{
-  return &self->cost;
 }

@@ -18,15 +18,17 @@
  * node's own hinted items away.
  *
  * Stealing. A node is hungry if a worker idles, or if what is in hand lasts shorter than a move and
- * none but the cluster's items keep it busy. A hungry node waits at 3 victims at most, because each
- * message of a consumer walks past all pulls that wait there (an owner got 13.7k/s beside 0-100 of
- * them, 7.4k/s beside 500). The threshold is irisd-move-cost.h's and stands in the pull itself
- * (overflow, min_pending), so a pull may be open before there is a backlog: the engine gives once
- * there is one, without a look at the map, which is 3 s old. Victims whose backlog is known to be
- * beyond the threshold come first, then busy ones, then idle ones; among these the nearest, among
- * equally near ones by lot. If more nodes are hungry than the excess of a victim feeds, as many go
- * there as it feeds, by lot, and never more than 100 of those who wait; a new lot is drawn each
- * second.
+ * none but the cluster's items keep it busy. It asks for 40 ms of work at a time, as an owner has
+ * ahead, but for no more long items than it has workers: with two moves of work, 4 items, thieves
+ * waited for the engine, and the engine synced twice as often. A hungry node waits at 3 victims at
+ * most, because each message of a consumer walks past all pulls that wait there (an owner got
+ * 13.7k/s beside 0-100 of them, 7.4k/s beside 500). The threshold is irisd-move-cost.h's and stands
+ * in the pull itself (overflow, min_pending), so a pull may be open before there is a backlog: the
+ * engine gives once there is one, without a look at the map, which is 3 s old. Victims whose
+ * backlog is known to be beyond the threshold come first, then busy ones, then idle ones; among
+ * these the nearest, among equally near ones by lot. If more nodes are hungry than the excess of a
+ * victim feeds, as many go there as it feeds, by lot, and never more than 100 of those who wait; a
+ * new lot is drawn each second.
  *
  * Refused, and counted as on one machine (IrisStealVerdict): a backlog below what the nearest move
  * costs, below what this distance costs, below what the size of its bodies costs. APART: the victim
@@ -149,11 +151,8 @@ void irisd_pull_plan_note_ended (IrisdPullPlan *self,
                                  guint n_left);
 /* All pulls are gone: the connection was. */
 void irisd_pull_plan_forget_pulls (IrisdPullPlan *self);
-/* A move was measured: from the pull to its first message. */
-void irisd_pull_plan_note_move (IrisdPullPlan *self, IrisdNodeDistance distance, guint64 ns);
 
 const IrisdPullCounts *irisd_pull_plan_get_counts (const IrisdPullPlan *self);
-const IrisdMoveCost *irisd_pull_plan_get_cost (const IrisdPullPlan *self);
 /* Items that the node may have in hand and under way. */
 guint irisd_pull_plan_get_window (const IrisdPullPlan *self, const IrisdNodeView *own);
 

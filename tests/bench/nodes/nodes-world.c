@@ -81,9 +81,7 @@ typedef struct
 {
   guint32 consumer, node, left;
   guint64 min_pending;
-  gint64 asked_ns;
-  IrisdNodeDistance distance;
-  gboolean drop, steals, is_first;
+  gboolean drop;
 } Request;
 
 typedef struct
@@ -209,8 +207,6 @@ do_pull (World *self, guint32 number)
       return;
     }
   self->nodes[request->node].n_pulls++;
-  /* Only a pull that finds something says what a move costs. */
-  request->is_first = consumer->items.length >= MAX (request->min_pending, 1);
   g_array_append_val (consumer->pulls, number);
   look_at (self, of);
 }
@@ -235,11 +231,6 @@ do_deliver (World *self, guint32 number)
   item->consumer = number;
   self->outcome->messages++;
   in (self, cost_ns (self, NODES_COST_way_deliver), ARRIVE, what, consumer->items.length);
-  if (request->is_first && request->steals)
-    irisd_pull_plan_note_move (
-        self->nodes[request->node].plan, request->distance,
-        (guint64) (self->now_ns - request->asked_ns + cost_ns (self, NODES_COST_way_deliver)));
-  request->is_first = FALSE;
   consumer->turn = nth + 1;
   if (--request->left == 0)
     {
@@ -323,13 +314,9 @@ go_on (World *self, guint32 number)
 static void
 ask (World *self, guint32 node, const IrisdPullChange *pull)
 {
-  Request request = { .node = node,
-                      .left = pull->batch,
-                      .min_pending = pull->min_pending,
-                      .asked_ns = self->now_ns,
-                      .distance = pull->distance,
-                      .drop = pull->drop,
-                      .steals = pull->reason == IRISD_PULL_TO_STEAL };
+  Request request = {
+    .node = node, .left = pull->batch, .min_pending = pull->min_pending, .drop = pull->drop
+  };
   guint32 number = self->requests->len;
 
   /* Nothing is strict here. */

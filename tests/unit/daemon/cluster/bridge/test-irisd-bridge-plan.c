@@ -117,12 +117,29 @@ TEST (local_items_that_wait_keep_a_node_from_stealing)
 {
   be_told (0, NOW);
   other->load.pending = 1000;
-  load.host = (IrisdHostLoad){ .running = 2, .waiting = 1 };
+  load.host = (IrisdHostLoad){ .running = 2, .backlog = 3 };
   make_plan (NOW);
   ck_assert_uint_eq (pulls.n_changes, 0);
   load.host = (IrisdHostLoad){ .running = 1 };
   make_plan (NOW + G_USEC_PER_SEC);
   ck_assert_uint_eq (pulls.n_changes, 1);
+}
+
+/* They are in irisd's backlog, too, and no local items for that. */
+TEST (guests_that_run_do_not_end_stealing)
+{
+  be_told (0, NOW);
+  other->load.pending = 1000;
+  make_plan (NOW);
+  ck_assert_uint_eq (pulls.n_changes, 1);
+  load.n_guests = 5;
+  load.host = (IrisdHostLoad){ .running = 2, .backlog = 5 };
+  make_plan (NOW + G_USEC_PER_SEC);
+  ck_assert (!pulls.last.drop);
+  /* One more is local. */
+  load.host.backlog = 6;
+  make_plan (NOW + 2 * G_USEC_PER_SEC);
+  ck_assert (pulls.last.drop);
 }
 
 TEST (a_node_at_a_limit_takes_nothing_from_others)

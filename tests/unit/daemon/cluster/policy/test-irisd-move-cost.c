@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The cost of a move: measured, by distance, and the threshold that follows.
+ * The cost of a move, by distance, and the threshold that follows.
  */
 #include "core-test-run.h"
 #include "daemon/cluster/policy/irisd-move-cost.h"
@@ -10,12 +10,11 @@
 static guint64
 threshold (IrisdNodeDistance distance, guint n_workers, guint64 run_ns, guint64 bytes)
 {
-  const IrisdMoveCost cost = { 0 };
   const IrisdNodeView victim = {
     .name = "v", .n_workers = n_workers, .mean_run_ns = run_ns, .mean_bytes = bytes
   };
 
-  return irisd_move_cost_get_threshold (&cost, distance, &victim);
+  return irisd_move_cost_get_threshold (distance, &victim);
 }
 
 /* 3.7 ms are 14.8 items of 1 ms at 4 workers. */
@@ -47,34 +46,6 @@ TEST (an_unknown_run_time_is_that_of_a_move)
 {
   ck_assert_uint_eq (threshold (IRISD_NODE_RACK, 4, 0, 0), 4);
   ck_assert_uint_eq (threshold (IRISD_NODE_RACK, 0, 0, 0), IRISD_LEAST_THRESHOLD);
-}
-
-TEST (what_is_measured_replaces_what_was_assumed)
-{
-  IrisdMoveCost cost = { 0 };
-
-  for (guint i = 0; i < 60; i++)
-    irisd_move_cost_note (&cost, IRISD_NODE_RACK, 8 * MS);
-  ck_assert_uint_gt (irisd_move_cost_get (&cost, IRISD_NODE_RACK), 8 * MS - MS / 100);
-  ck_assert_uint_le (irisd_move_cost_get (&cost, IRISD_NODE_RACK), 8 * MS);
-  ck_assert_uint_eq (irisd_move_cost_get (&cost, IRISD_NODE_FAR), 4 * IRISD_MOVE_COST_NS);
-}
-
-TEST (one_measurement_is_an_eighth)
-{
-  IrisdMoveCost cost = { 0 };
-
-  irisd_move_cost_note (&cost, IRISD_NODE_RACK, 0);
-  ck_assert_uint_eq (irisd_move_cost_get (&cost, IRISD_NODE_RACK), IRISD_MOVE_COST_NS / 8 * 7);
-}
-
-TEST (a_stall_of_the_engine_is_no_cost_of_moves)
-{
-  IrisdMoveCost cost = { 0 };
-
-  for (guint i = 0; i < 100; i++)
-    irisd_move_cost_note (&cost, IRISD_NODE_RACK, 60000 * MS);
-  ck_assert_uint_le (irisd_move_cost_get (&cost, IRISD_NODE_RACK), IRISD_MOVE_COST_MOST_NS);
 }
 
 TEST_MAIN ("irisd-move-cost", NULL, NULL)
