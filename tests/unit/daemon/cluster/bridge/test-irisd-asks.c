@@ -100,6 +100,7 @@ IrisdBridgeLink *
 irisd_bridge_link_new (void *zmq,
                        GMainContext *context,
                        const char *endpoint,
+                       const char *token,
                        const char *name,
                        guint64 features,
                        const IrisdBridgeLinkFuncs *funcs,
