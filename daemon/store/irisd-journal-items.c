@@ -435,8 +435,6 @@ describe_away (const IrisWireMessage *submit, IrisWirePersistentItem *out)
 {
   g_autofree char *node = iris_wire_string_dup (&submit->node);
   g_autofree char *place = iris_wire_string_dup (&submit->hint_name);
-  if (!iris_wire_message_has (submit, IRIS_WIRE_KEY_CLUSTER_ITEM))
-    return;
   if (out->state == IRIS_WIRE_STATE_LEASED && out->message == NULL)
     out->message = *node == '\0'
                        ? g_strdup ("it waits for any node, or has just begun at one")
@@ -464,7 +462,8 @@ take_submission (const IrisdRow *row, gpointer user_data)
   if (!iris_wire_decode (frames, IRIS_WIRE_N_FRAMES, NULL, &message, NULL))
     return;
   out->due_ms = MAX (out->due_ms, message.at_ms);
-  describe_away (&message, out);
+  if (iris_wire_message_has (&message, IRIS_WIRE_KEY_CLUSTER_ITEM))
+    describe_away (&message, out);
   if (iris_wire_message_has (&message, IRIS_WIRE_KEY_TRACEPARENT))
     out->traceparent = iris_wire_string_dup (&message.traceparent);
   if (message.args.n == 0)

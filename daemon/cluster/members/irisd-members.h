@@ -24,11 +24,10 @@ typedef enum
 /* What this irisd is in the cluster; the numbers are those of NODES_REPLY. */
 typedef enum
 {
-  IRISD_CLUSTER_JOINING =
-      1,                 /* it has not been in the cluster since its start, `join-ms` ago at most */
-  IRISD_CLUSTER_JOINED,  /* the cluster knows it */
-  IRISD_CLUSTER_ALONE,   /* no servers, or no majority of them: only local work */
-  IRISD_CLUSTER_REFUSED, /* the servers or another node do not let it in */
+  IRISD_CLUSTER_JOINING = 1, /* not yet since its start, `join-ms` ago at most */
+  IRISD_CLUSTER_JOINED,      /* the cluster knows it */
+  IRISD_CLUSTER_ALONE,       /* no servers, or no majority of them: only local work */
+  IRISD_CLUSTER_REFUSED,     /* the servers or another node do not let it in */
 } IrisdClusterStatus;
 
 typedef struct

@@ -58,6 +58,7 @@ struct _IrisdMembership
 
   IrisdClusterStatus status;
   guint64 since_ms;
+  guint64 started_ms;
   gboolean was_joined; /* since its start */
   gint64 join_by_us;   /* until then it is said to be joining */
   char *reason;
@@ -156,8 +157,9 @@ set_status (IrisdMembership *self, IrisdClusterStatus status, char *reason, cons
   const gboolean logs = status != self->status || g_strcmp0 (cause, self->cause) != 0;
   const gboolean same = status == self->status && g_strcmp0 (reason, self->reason) == 0;
   /* One that never joined has been alone since its start. */
-  if (status != self->status && (status != IRISD_CLUSTER_ALONE || self->was_joined))
-    self->since_ms = now ().unix_ms;
+  if (status != self->status)
+    self->since_ms = status == IRISD_CLUSTER_ALONE && !self->was_joined ? self->started_ms
+                                                                        : now ().unix_ms;
   g_free (self->reason);
   self->reason = reason;
   self->status = status;
@@ -844,7 +846,7 @@ irisd_membership_new (IrisdClusterContext *shared,
   self->servers = irisd_cluster_config_hide_secrets (shared->config->url);
   self->table = irisd_member_table_new (shared->node);
   self->status = IRISD_CLUSTER_JOINING;
-  self->since_ms = now ().unix_ms;
+  self->started_ms = self->since_ms = now ().unix_ms;
   self->join_by_us = now ().us + (gint64) shared->config->join_ms * 1000;
   self->hints = irisd_engine_subscribe (shared->engine, all, take_hint, self);
   self->tick = arm (self, IRISD_MEMBER_REPORT_MS, tick);
