@@ -423,7 +423,8 @@ identify_key (IrisdCaller *caller, const char *user_id)
 }
 
 /* For a connection over ipc ZeroMQ reports uid, gid and pid after the word localhost, for one over
- * TCP an address in numbers. Anything else counts as TCP, if irisd listens there. */
+ * TCP an address in numbers, for one inside of the process nothing. Anything else counts as TCP, if
+ * irisd listens there. */
 static void
 identify (IrisdGateway *self, IrisdCaller *caller, zmq_msg_t *last_frame)
 {
