@@ -6,6 +6,7 @@
 #include "daemon/items/irisd-restore.h"
 
 #include "daemon/base/irisd-log.h"
+#include "daemon/cluster/members/irisd-later-note.h"
 #include "daemon/exec/worker/irisd-worker-processes.h"
 #include "daemon/items/irisd-completion.h"
 #include "daemon/items/irisd-dependencies.h"
@@ -99,7 +100,7 @@ send_away (IrisdItems *self, IrisdJob *job, const IrisWireMessage *item)
   if (away != NULL)
     {
       /* irisd may have been killed while it waited. */
-      away->kept_later = irisd_schedule_has_time (item);
+      away->kept_later = irisd_later_has_time (item);
       irisd_worker_processes_send_away (job, item, away);
     }
   else

@@ -533,7 +533,7 @@ refuse_item (IrisdAwayRecord *data, IrisWireError code, const char *reason)
 static gboolean
 is_kept_later (const IrisWireMessage *submit)
 {
-  return submit->klass != IRIS_WIRE_CLASS_VOLATILE && irisd_schedule_has_time (submit);
+  return submit->klass != IRIS_WIRE_CLASS_VOLATILE && irisd_later_has_time (submit);
 }
 
 /* Fills @message, and @submit with what is in it; they borrow from @lease. */

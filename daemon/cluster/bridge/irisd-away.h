@@ -7,7 +7,7 @@
 
 #include "daemon/cluster/bridge/irisd-away-table.h"
 #include "daemon/cluster/bridge/irisd-bridge-shared.h"
-#include "daemon/exec/worker/irisd-later-note.h"
+#include "daemon/cluster/members/irisd-later-note.h"
 
 G_BEGIN_DECLS
 

@@ -8,7 +8,7 @@
 #include "daemon/cluster/bridge/irisd-away.h"
 #include "daemon/cluster/bridge/irisd-guest.h"
 #include "daemon/cluster/members/irisd-members.h"
-#include "daemon/exec/worker/irisd-later-note.h"
+#include "daemon/cluster/members/irisd-later-note.h"
 
 G_BEGIN_DECLS
 

@@ -66,13 +66,6 @@ typedef struct
   IrisdDependent dependent;
 } IrisdSchedule;
 
-/* Whether @item, a SUBMIT, has a time before which it does not run. */
-static inline gboolean
-irisd_schedule_has_time (const IrisWireMessage *item)
-{
-  return item->delay_ms > 0 || iris_wire_message_has (item, IRIS_WIRE_KEY_AT_MS);
-}
-
 gboolean
 irisd_schedule_check (const IrisWireMessage *item, const IrisdLimits *limits, GError **error);
 IrisdSchedule *

@@ -37,7 +37,7 @@
  */
 #include "daemon/exec/worker/irisd-worker-processes-private.h"
 
-#include "daemon/exec/worker/irisd-later-note.h"
+#include "daemon/exec/worker/irisd-away-later.h"
 #include "daemon/net/irisd-unacknowledged.h"
 #include "daemon/store/irisd-journal.h"
 
@@ -203,7 +203,7 @@ forget (IrisdJob *job)
     {
       /* Of one that is only set aside the copy stays. */
       if (irisd_job_is (job, IRISD_ITEM_RELEASED) || irisd_job_is (job, IRISD_ITEM_BURIED))
-        irisd_later_note_end (job);
+        irisd_away_later_end (job);
       forget_away (job);
     }
   leased_item_unref (self);

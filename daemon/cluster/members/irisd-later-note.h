@@ -8,7 +8,10 @@
  */
 #pragma once
 
-#include "daemon/exec/irisd-job.h"
+#include "daemon/base/irisd-mailbox.h"
+
+#include <iris/wire/iris-wire.h>
+#include <zmq.h>
 
 G_BEGIN_DECLS
 
@@ -28,7 +31,6 @@ typedef struct
   guint64 due_ms; /* its time, in Unix time */
   GBytes *header; /* its SUBMIT, as it is encoded */
   zmq_msg_t body;
-  guint64 item; /* its number here */
   gint64 owner;
   char *key_name; /* of an owner that is a key, or NULL */
   guint retries;
@@ -37,10 +39,14 @@ typedef struct
 
 #define irisd_later_note_from_message(pointer) IRISD_CONTAINER (pointer, IrisdLaterNote, message)
 
-void irisd_later_note_free (IrisdLaterNote *self);
+/* Whether @item, a SUBMIT, has a time before which it does not run. */
+static inline gboolean
+irisd_later_has_time (const IrisWireMessage *item)
+{
+  return item->delay_ms > 0 || iris_wire_message_has (item, IRIS_WIRE_KEY_AT_MS);
+}
 
-void irisd_later_note_wait (IrisdJob *job);
-void irisd_later_note_recall (IrisdJob *job);
-void irisd_later_note_end (IrisdJob *job);
+IrisdLaterNote *irisd_later_note_new (IrisdLaterNoteKind kind, const guint8 *cluster_item);
+void irisd_later_note_free (IrisdLaterNote *self);
 
 G_END_DECLS

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the cluster's thread is told of an item for another node that waits for its time.
+ * Items for other nodes that wait for their time: the cluster's thread is told of them.
  */
-#include "daemon/exec/worker/irisd-later-note.h"
+#include "daemon/exec/worker/irisd-away-later.h"
 
+#include "daemon/cluster/members/irisd-later-note.h"
 #include "daemon/exec/worker/irisd-worker-processes.h"
-
-#include <string.h>
 
 /* An item that waits for less is not worth a copy. */
 #define LEAST_MS 1000
@@ -14,22 +13,7 @@
 static IrisdLaterNote *
 note_new (const IrisdJob *job, IrisdLaterNoteKind kind)
 {
-  IrisdLaterNote *self = g_new0 (IrisdLaterNote, 1);
-  self->message.kind = IRISD_MESSAGE_LATER;
-  self->kind = kind;
-  memcpy (self->cluster_item, job->leased_item->away->cluster_item, IRIS_WIRE_ID_SIZE);
-  zmq_msg_init (&self->body);
-  return self;
-}
-
-void
-irisd_later_note_free (IrisdLaterNote *self)
-{
-  if (self->header != NULL)
-    g_bytes_unref (self->header);
-  zmq_msg_close (&self->body);
-  g_free (self->key_name);
-  g_free (self);
+  return irisd_later_note_new (kind, job->leased_item->away->cluster_item);
 }
 
 static void
@@ -62,11 +46,11 @@ get_due_ms (const IrisdSchedule *schedule)
 
 /* @job, whose thread this is, begins to wait for its time. */
 void
-irisd_later_note_wait (IrisdJob *job)
+irisd_away_later_wait (IrisdJob *job)
 {
   if (!may_be_kept (job))
     {
-      irisd_later_note_recall (job);
+      irisd_away_later_recall (job);
       return;
     }
   const IrisdSchedule *schedule = job->schedule;
@@ -79,7 +63,6 @@ irisd_later_note_wait (IrisdJob *job)
   note->due_ms = due_ms;
   note->header = g_bytes_ref (job->leased_item->away->header);
   zmq_msg_copy (&note->body, &job->leased_item->payload);
-  note->item = job->id;
   note->owner = job->owner;
   note->key_name = key != NULL ? g_strdup (key->name) : NULL;
   note->retries = schedule->retries - MIN (schedule->attempts, schedule->retries);
@@ -99,7 +82,7 @@ is_kept (const IrisdJob *job)
 
 /* @job, whose thread this is, waits for something else now. */
 void
-irisd_later_note_recall (IrisdJob *job)
+irisd_away_later_recall (IrisdJob *job)
 {
   if (is_kept (job))
     post (job, note_new (job, IRISD_LATER_NOTE_RECALL));
@@ -107,7 +90,7 @@ irisd_later_note_recall (IrisdJob *job)
 
 /* @job, whose thread this is, has ended without being leased since it waited, or is buried. */
 void
-irisd_later_note_end (IrisdJob *job)
+irisd_away_later_end (IrisdJob *job)
 {
   if (is_kept (job))
     post (job, note_new (job, IRISD_LATER_NOTE_DROP));
