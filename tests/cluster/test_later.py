@@ -174,6 +174,18 @@ def a_long_run_goes_on_while_its_home_comes_back():
         check_nothing_is_left(world)
 
 
+def what_an_operator_removed_is_sent_by_its_home():
+    with Folder() as folder:
+        world = World(folder, count=2)
+        first, ran = world.nodes[0], folder.path / 'ran'
+        number = submit(first, ['sh', '-c', f'echo x >>{ran}'], node='n2', strict=True, delay_ms=5000)
+        wait_for_copies(world, 1)
+        world.servers.api('STREAM.PURGE.IRIS_LATER', {})
+        expect(fetch(first, number).header.get('node'), 'n2')
+        expect(ran.read_text(), 'x\n', 'runs')
+        check_nothing_is_left(world)
+
+
 def without_the_stream_of_schedules_the_home_holds_them():
     with Folder() as folder:
         world = World(folder, count=2)
@@ -191,7 +203,7 @@ def without_the_stream_of_schedules_the_home_holds_them():
 CASES = (others_run_what_is_due_while_its_home_is_down, its_home_sends_what_is_due_while_it_is_up,
          what_is_cancelled_before_its_time_never_runs, a_change_at_its_home_is_one_of_the_copy,
          a_home_that_is_killed_again_and_again_runs_nothing_twice, a_long_run_goes_on_while_its_home_comes_back,
-         without_the_stream_of_schedules_the_home_holds_them)
+         what_an_operator_removed_is_sent_by_its_home, without_the_stream_of_schedules_the_home_holds_them)
 
 if __name__ == '__main__':
     end_on_signals()

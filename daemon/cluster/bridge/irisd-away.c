@@ -90,11 +90,16 @@ on_end_message (IrisdEngine *engine, const IrisdEngineMessage *message, gpointer
 /* --- what the table wants --------------------------------------------------------------------- */
 
 static IrisdAwayVerdict
-read_verdict (const IrisdAwayRecord *data, const IrisdPublishResult *result)
+read_verdict (IrisdAwayRecord *data, const IrisdPublishResult *result)
 {
-  /* The copy became an item before. */
+  /* The copy became an item before, or an operator removed it: it is looked for. */
   if (data->copy > 0 && result->status == IRISD_PUBLISH_WRONG_SEQUENCE)
-    return IRISD_AWAY_STORED_BEFORE;
+    {
+      data->copy = 0;
+      data->searched = FALSE;
+      data->before = TRUE;
+      return IRISD_AWAY_IN_FLIGHT;
+    }
   switch (result->status)
     {
     case IRISD_PUBLISH_STORED:
@@ -133,6 +138,7 @@ on_published (IrisdEngine *engine, const IrisdPublishResult *result, gpointer us
 {
   IrisdAwayRecord *data = user_data;
   IrisdAway *self = data->away;
+  const gboolean fired = data->copy > 0;
   IrisdAwayVerdict verdict = read_verdict (data, result);
   IrisdAwayGate before = irisd_away_table_get_gate (self->table);
 
@@ -151,8 +157,8 @@ on_published (IrisdEngine *engine, const IrisdPublishResult *result, gpointer us
                                       result->text != NULL ? result->text : "no reason given");
     }
   /* The sequence of what was due is one of another stream. */
-  irisd_away_table_published (self->table, data->item, verdict,
-                              data->copy > 0 ? 0 : result->sequence, g_get_monotonic_time ());
+  irisd_away_table_published (self->table, data->item, verdict, fired ? 0 : result->sequence,
+                              g_get_monotonic_time ());
   note_gate (self, before);
   irisd_away_hurry (self);
 }
