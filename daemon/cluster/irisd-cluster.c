@@ -398,17 +398,33 @@ leave (IrisdCluster *self)
   irisd_membership_leave (self->membership, quit, self);
 }
 
-static gboolean
-take_mails (gpointer user_data)
+static void
+take_messages (IrisdCluster *self)
 {
-  IrisdCluster *self = user_data;
   IrisdMessage *messages = irisd_mailbox_take (&self->mailbox);
   while (messages != NULL)
     {
       IrisdMessage *next = messages->next; /* once it is answered it may be gone */
-      handle (self, irisd_cluster_request_from_message (messages));
+      if (messages->kind == IRISD_MESSAGE_LATER)
+        irisd_bridge_take_note (self->bridge, irisd_later_note_from_message (messages));
+      else
+        handle (self, irisd_cluster_request_from_message (messages));
       messages = next;
     }
+}
+
+/* A lease has come, by another way than the mailbox. */
+static void
+catch_up (gpointer user_data)
+{
+  take_messages (user_data);
+}
+
+static gboolean
+take_mails (gpointer user_data)
+{
+  IrisdCluster *self = user_data;
+  take_messages (self);
   if (atomic_load_explicit (&self->stopping, memory_order_acquire) && !self->leaving)
     leave (self);
   else if (!self->leaving)
@@ -545,6 +561,7 @@ make_bridge (IrisdCluster *self)
   g_autoptr (GError) error = NULL;
   g_autofree char *work = irisd_streams_get_name (&self->streams, IRISD_STREAM_WORK);
   g_autofree char *ends = irisd_streams_get_name (&self->streams, IRISD_STREAM_ENDS);
+  g_autofree char *later = irisd_streams_get_name (&self->streams, IRISD_STREAM_LATER);
   g_autofree char *bodies = irisd_streams_get_name (&self->streams, IRISD_STREAM_BODIES);
   g_autofree char *bucket = irisd_streams_get_bodies_bucket (&self->streams);
   const IrisdBridgeOptions options = {
@@ -557,6 +574,7 @@ make_bridge (IrisdCluster *self)
     .secret = self->shared.secret,
     .work_stream = work,
     .ends_stream = ends,
+    .later_stream = later,
     .bodies_stream = bodies,
     .bodies_bucket = bucket,
     .lease_ms = config->lease_ms,
@@ -566,6 +584,7 @@ make_bridge (IrisdCluster *self)
     .pull_window = config->pull_window,
     .steal_threshold = config->steal_threshold,
     .measure = measure,
+    .catch_up = catch_up,
     .news = tell_news,
     .user_data = self,
   };
@@ -716,7 +735,10 @@ irisd_cluster_free (IrisdCluster *self)
   while (messages != NULL)
     {
       IrisdMessage *next = messages->next;
-      refuse (irisd_cluster_request_from_message (messages), "irisd is ending");
+      if (messages->kind == IRISD_MESSAGE_LATER)
+        irisd_later_note_free (irisd_later_note_from_message (messages));
+      else
+        refuse (irisd_cluster_request_from_message (messages), "irisd is ending");
       messages = next;
     }
   clear_source (&self->mails);

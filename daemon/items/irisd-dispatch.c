@@ -27,6 +27,7 @@
 
 #include "daemon/exec/command/irisd-command-slots.h"
 #include "daemon/exec/irisd-place-control.h"
+#include "daemon/exec/worker/irisd-away-later.h"
 #include "daemon/exec/worker/irisd-worker-processes.h"
 #include "daemon/items/irisd-completion.h"
 #include "daemon/items/irisd-item-log.h"
@@ -127,6 +128,7 @@ wait_for_time (IrisdItems *self, IrisdJob *job)
   irisd_job_advance (job, IRISD_EVENT_DELAY);
   irisd_count (&self->counters.delayed, 1);
   irisd_timers_add (&self->timers, &job->schedule->timer, clock, due_us);
+  irisd_away_later_wait (job);
   return FALSE;
 }
 
@@ -178,6 +180,7 @@ suspend (IrisdItems *self, IrisdJob *job, IrisdPhase phase)
     {
       irisd_job_advance (job, IRISD_EVENT_SUSPEND);
       irisd_count (&self->counters.suspended, 1);
+      irisd_away_later_recall (job);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "daemon/items/irisd-restore.h"
 
 #include "daemon/base/irisd-log.h"
+#include "daemon/cluster/members/irisd-later-note.h"
 #include "daemon/exec/worker/irisd-worker-processes.h"
 #include "daemon/items/irisd-completion.h"
 #include "daemon/items/irisd-dependencies.h"
@@ -97,7 +98,11 @@ send_away (IrisdItems *self, IrisdJob *job, const IrisWireMessage *item)
   g_autoptr (GError) error = NULL;
   IrisdAwayItem *away = irisd_away_item_new (item, &self->core->wire_limits, &error);
   if (away != NULL)
-    irisd_worker_processes_send_away (job, item, away);
+    {
+      /* irisd may have been killed while it waited. */
+      away->kept_later = irisd_later_has_time (item);
+      irisd_worker_processes_send_away (job, item, away);
+    }
   else
     irisd_job_fail (job, IRIS_WIRE_ERROR_TOO_LARGE, "%s", error->message);
 }

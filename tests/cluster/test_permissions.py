@@ -68,6 +68,12 @@ def two_nodes_need_no_other_rights():
         two.irisctl('list', '--node', 'n1')
         one.irisctl('cancel', number)
         wait_until(lambda: two.json('status')['cluster']['guests'] == 0, 'it is cancelled at n2')
+        # One that waits for its time becomes an item, and another is removed.
+        expect(one.irisctl('submit', '--class', 'relaxed', '--delay', '2s', '--node', 'n2', '--strict', 'echo', 'later'), 'later')
+        number = one.irisctl('submit', '--detach', '--class', 'relaxed', '--delay', '1d', '--node', 'n2', '--strict', 'echo', 'never').strip()
+        wait_until(lambda: nodes.messages('IRIS_LATER') == 1, 'one waits in the cluster')
+        one.irisctl('cancel', number)
+        wait_until(lambda: nodes.messages('IRIS_LATER') == 0, 'nothing waits in the cluster')
         # What waits for a node that drains is taken by the other.
         for _ in range(40):
             one.irisctl('submit', '--detach', '--class', 'relaxed', '--node', 'n2', 'command', 'sleep', '0.05')

@@ -7,6 +7,7 @@
 #include "daemon/cluster/bridge/irisd-away-output.h"
 #include "daemon/cluster/bridge/irisd-away.h"
 #include "daemon/cluster/bridge/irisd-ended-bodies.h"
+#include "daemon/cluster/bridge/irisd-later.h"
 
 G_BEGIN_DECLS
 
@@ -14,10 +15,12 @@ struct _IrisdAway
 {
   const IrisdBridgeShared *shared;
   IrisdAwayAskFunc ask;
+  IrisdAwayCatchUpFunc catch_up;
   gpointer user_data;
   IrisdBridgeLink *link;
   IrisdAwayTable *table;
   IrisdAwayOutputs *outputs;
+  IrisdLater *later;
   IrisdEngineSubscription *ends;
   GSource *timer;
   guint capacity;
@@ -42,10 +45,14 @@ typedef struct
   char id[IRISD_ITEM_TEXT_SIZE];
   guint8 *message; /* NULL once the stream has it */
   gsize size;
-  GBytes *body;   /* to be stored before @message is published, or NULL */
-  gboolean large; /* its body is or was stored beside the message */
-  guint64 number; /* of the item here */
-  guint8 *end;    /* whose result is read, or NULL */
+  GBytes *body;      /* to be stored before @message is published, or NULL */
+  gboolean large;    /* its body is or was stored beside the message */
+  guint64 number;    /* of the item here */
+  gboolean timed;    /* it has waited for its time, so the cluster may have a copy */
+  gboolean before;   /* it was here before this connection */
+  gboolean searched; /* what is known of the copy is known */
+  guint64 copy;      /* the sequence of the copy that waits, or 0 */
+  guint8 *end;       /* whose result is read, or NULL */
   gsize end_size;
   IrisdObjectTransfer *transfer; /* of the body or the result, while it is under way */
   IrisWireError refusal;         /* why it is refused before it is published, or 0 */

@@ -21,6 +21,7 @@
 
 #include "daemon/base/irisd-log.h"
 #include "daemon/cluster/bridge/irisd-end-pack.h"
+#include "daemon/cluster/engine/irisd-engine-parse.h"
 
 #include <string.h>
 
@@ -78,8 +79,16 @@ on_end_message (IrisdEngine *engine, const IrisdEngineMessage *message, gpointer
 /* --- what the table wants --------------------------------------------------------------------- */
 
 static IrisdAwayVerdict
-read_verdict (const IrisdPublishResult *result)
+read_verdict (IrisdAwayRecord *data, const IrisdPublishResult *result)
 {
+  /* The copy became an item before, or an operator removed it: it is looked for. */
+  if (data->copy > 0 && result->status == IRISD_PUBLISH_WRONG_SEQUENCE)
+    {
+      data->copy = 0;
+      data->searched = FALSE;
+      data->before = TRUE;
+      return IRISD_AWAY_IN_FLIGHT;
+    }
   switch (result->status)
     {
     case IRISD_PUBLISH_STORED:
@@ -118,7 +127,8 @@ on_published (IrisdEngine *engine, const IrisdPublishResult *result, gpointer us
 {
   IrisdAwayRecord *data = user_data;
   IrisdAway *self = data->away;
-  IrisdAwayVerdict verdict = read_verdict (result);
+  const gboolean fired = data->copy > 0;
+  IrisdAwayVerdict verdict = read_verdict (data, result);
   IrisdAwayGate before = irisd_away_table_get_gate (self->table);
 
   if (verdict == IRISD_AWAY_STORED || verdict == IRISD_AWAY_STORED_BEFORE)
@@ -135,7 +145,8 @@ on_published (IrisdEngine *engine, const IrisdPublishResult *result, gpointer us
                                       "cluster check",
                                       result->text != NULL ? result->text : "no reason given");
     }
-  irisd_away_table_published (self->table, data->item, verdict, result->sequence,
+  /* The sequence of what was due is one of another stream. */
+  irisd_away_table_published (self->table, data->item, verdict, fired ? 0 : result->sequence,
                               g_get_monotonic_time ());
   note_gate (self, before);
   irisd_away_hurry (self);
@@ -145,8 +156,11 @@ static void
 publish_message (IrisdAway *self, IrisdAwayRecord *data)
 {
   g_autofree char *id = g_strdup_printf ("%s-%s", self->shared->node, data->id);
+  const IrisdEngineHeader again = { IRISD_BRIDGE_AGAIN_HEADER, "1" };
   const IrisdEnginePublication publication = {
     .subject = data->subject,
+    .headers = &again,
+    .n_headers = data->searched,
     .data = data->message,
     .length = data->size,
     .message_id = id,
@@ -216,6 +230,106 @@ on_stored (IrisdObjectStatus status,
   publish_message (self, data);
 }
 
+/* Has the copy become an item. */
+static void
+publish_copy (IrisdAway *self, IrisdAwayRecord *data)
+{
+  self->counts.bytes += data->size;
+  irisd_later_fire (self->shared, data->item->item, data->subject, data->copy, data->message,
+                    data->size, on_published, data);
+}
+
+/* Asks for the last message of @subject in the stream of what waits: its leader, who knows. */
+static void
+search (IrisdAway *self, const char *subject, IrisdEngineReplyFunc callback, IrisdAwayRecord *data)
+{
+  g_autofree char *request = g_strconcat ("$JS.API.STREAM.MSG.GET.", self->shared->later_stream,
+                                          NULL);
+  g_autofree char *json = g_strdup_printf ("{\"last_by_subj\":\"%s\"}", subject);
+
+  irisd_engine_request (self->shared->engine, request, json, 0, callback, data);
+}
+
+/* Reads what a search has found. Returns FALSE if it does not go on. */
+static gboolean
+read_found (IrisdAwayRecord *data, JsonObject *reply, const GError *error, guint64 *sequence)
+{
+  const gboolean wanted = data->item->state == IRISD_AWAY_PUBLISHING;
+  const gboolean none = error != NULL && error->domain == IRISD_JETSTREAM_ERROR
+                        && (error->code == IRISD_JETSTREAM_MESSAGE_NOT_FOUND
+                            || error->code == IRISD_JETSTREAM_STREAM_NOT_FOUND);
+  JsonObject *message = reply != NULL ? irisd_json_get_object (reply, "message") : NULL;
+
+  *sequence = message != NULL ? (guint64) irisd_json_get_int (message, "seq") : 0;
+  if (wanted && (none || *sequence > 0))
+    return TRUE;
+  /* It was cancelled meanwhile, or has ended; or the servers did not say. */
+  hold_item (data->away, data, wanted ? IRISD_AWAY_SILENT : IRISD_AWAY_REFUSED);
+  return FALSE;
+}
+
+static void
+on_due_found (IrisdEngine *engine, JsonObject *reply, const GError *error, gpointer user_data)
+{
+  IrisdAwayRecord *data = user_data;
+  guint64 sequence;
+
+  if (!read_found (data, reply, error, &sequence))
+    return;
+  data->searched = TRUE;
+  if (sequence > 0)
+    hold_item (data->away, data, IRISD_AWAY_STORED_BEFORE);
+  else
+    publish_message (data->away, data);
+}
+
+static void
+on_copy_found (IrisdEngine *engine, JsonObject *reply, const GError *error, gpointer user_data)
+{
+  IrisdAwayRecord *data = user_data;
+
+  if (!read_found (data, reply, error, &data->copy))
+    return;
+  if (data->copy > 0)
+    {
+      data->searched = TRUE;
+      publish_copy (data->away, data);
+      return;
+    }
+  g_autofree char *due = irisd_later_get_due_subject (data->subject, data->item->item);
+  search (data->away, due, on_due_found, data);
+}
+
+/* The item has waited for its time. While there may be a copy of it, what the servers have decides:
+ * one that waits becomes the item, and one that was due is the item. */
+static void
+publish_timed (IrisdAway *self, IrisdAwayRecord *data)
+{
+  const guint8 *id = data->item->item;
+  const IrisdLaterFound found = data->searched ? IRISD_LATER_WAITED
+                                               : irisd_later_take (self->later, id, &data->copy);
+
+  if (found == IRISD_LATER_BUSY)
+    {
+      hold_item (self, data, IRISD_AWAY_IN_FLIGHT);
+      return;
+    }
+  /* An attempt that fails is made again, in the same way. */
+  data->before = data->before || found == IRISD_LATER_UNSURE;
+  if (data->copy > 0)
+    {
+      data->searched = TRUE;
+      publish_copy (self, data);
+    }
+  else if (data->searched || !data->before)
+    publish_message (self, data);
+  else
+    {
+      g_autofree char *later = irisd_later_get_subject (self->shared, id);
+      search (self, later, on_copy_found, data);
+    }
+}
+
 /* The body first, if it is too large for a message, and then the message that refers to it. */
 static void
 on_publish (IrisdAwayItem *item, gpointer user_data)
@@ -223,6 +337,11 @@ on_publish (IrisdAwayItem *item, gpointer user_data)
   IrisdAway *self = user_data;
   IrisdAwayRecord *data = item->data;
 
+  if (data->timed)
+    {
+      publish_timed (self, data);
+      return;
+    }
   if (data->body == NULL)
     {
       publish_message (self, data);
@@ -371,6 +490,8 @@ on_withdraw (IrisdAwayItem *item, gpointer user_data)
       g_autofree char *owner = irisd_away_get_body_owner (self, item->item);
       irisd_stored_body_remove_all (shared, owner);
     }
+  if (((IrisdAwayRecord *) item->data)->timed)
+    irisd_later_withdraw (shared, item->item, ((IrisdAwayRecord *) item->data)->subject);
 }
 
 static void
@@ -403,15 +524,25 @@ refuse_item (IrisdAwayRecord *data, IrisWireError code, const char *reason)
   data->reason = g_strdup (reason);
 }
 
-/* Fills @data with the message of the item that was leased. */
+/* Whether the cluster may have a copy of the item of @submit, from before its time. */
 static gboolean
-make_message (IrisdAway *self, IrisdAwayRecord *data, const IrisWireMessage *lease)
+is_kept_later (const IrisWireMessage *submit)
+{
+  return submit->klass != IRIS_WIRE_CLASS_VOLATILE && irisd_later_has_time (submit);
+}
+
+/* Fills @message, and @submit with what is in it; they borrow from @lease. */
+static gboolean
+read_lease (IrisdAway *self,
+            const IrisWireMessage *lease,
+            IrisdWorkMessage *message,
+            IrisWireMessage *submit,
+            GError **error)
 {
   const IrisdBridgeShared *shared = self->shared;
   gint64 now_ms = g_get_real_time () / 1000;
-  g_autoptr (GError) error = NULL;
-  IrisWireMessage submit;
-  IrisdWorkMessage message = {
+
+  *message = (IrisdWorkMessage){
     .kind = IRISD_WORK_MESSAGE_ITEM,
     .type = IRIS_WIRE_SUBMIT,
     .owner = lease->for_owner,
@@ -424,14 +555,27 @@ make_message (IrisdAway *self, IrisdAwayRecord *data, const IrisWireMessage *lea
     .body = lease->body,
   };
 
-  memcpy (message.item, lease->cluster_item, sizeof message.item);
-  if (!irisd_work_message_open (&message, &submit, &error))
+  memcpy (message->item, lease->cluster_item, sizeof message->item);
+  return irisd_work_message_open (message, submit, error);
+}
+
+/* Fills @data with the message of the item that was leased. */
+static gboolean
+make_message (IrisdAway *self, IrisdAwayRecord *data, const IrisWireMessage *lease)
+{
+  const IrisdBridgeShared *shared = self->shared;
+  g_autoptr (GError) error = NULL;
+  IrisWireMessage submit;
+  IrisdWorkMessage message;
+
+  if (!read_lease (self, lease, &message, &submit, &error))
     {
       refuse_item (data, IRIS_WIRE_ERROR_INTERNAL, error->message);
       return FALSE;
     }
   data->number = lease->item;
   data->large = !irisd_bridge_fits (shared, irisd_work_message_get_size (&message));
+  data->timed = !data->large && is_kept_later (&submit);
   if (data->large)
     {
       data->body = g_bytes_new (message.body.data, message.body.size);
@@ -442,6 +586,58 @@ make_message (IrisdAway *self, IrisdAwayRecord *data, const IrisWireMessage *lea
   if (data->message == NULL)
     refuse_item (data, IRIS_WIRE_ERROR_BAD_ARGUMENT, error->message);
   return data->message != NULL;
+}
+
+/* What irisd would lease now, if it did. */
+static void
+fill_lease (const IrisdLaterNote *note, IrisWireMessage *lease)
+{
+  gsize size;
+  const char *header = g_bytes_get_data (note->header, &size);
+
+  iris_wire_message_init (lease, IRIS_WIRE_LEASE, NULL);
+  iris_wire_message_set_cluster_item (lease, note->cluster_item);
+  iris_wire_message_set_string (lease, IRIS_WIRE_KEY_HEADER, header, (gssize) size);
+  iris_wire_message_set_uint (lease, IRIS_WIRE_KEY_FOR_OWNER, (guint64) note->owner);
+  iris_wire_message_set_uint (lease, IRIS_WIRE_KEY_RETRIES, note->retries);
+  if (note->key_name != NULL)
+    iris_wire_message_set_string (lease, IRIS_WIRE_KEY_KEY_NAME, note->key_name, -1);
+  if (note->deadline_ms > 0)
+    iris_wire_message_set_uint (lease, IRIS_WIRE_KEY_DEADLINE_MS, note->deadline_ms);
+  iris_wire_message_set_body (lease, zmq_msg_data ((zmq_msg_t *) &note->body),
+                              zmq_msg_size ((zmq_msg_t *) &note->body));
+}
+
+/* An item that is too large for a message waits here alone: bodies are not stored for so long. */
+static void
+keep_copy (IrisdAway *self, const IrisdLaterNote *note)
+{
+  g_autoptr (GError) error = NULL;
+  IrisWireMessage lease, submit;
+  IrisdWorkMessage message;
+  guint8 *bytes = NULL;
+  gsize size;
+
+  fill_lease (note, &lease);
+  if (read_lease (self, &lease, &message, &submit, &error)
+      && irisd_bridge_fits (self->shared, irisd_work_message_get_size (&message)))
+    bytes = irisd_work_message_encode (&message, self->shared->secret, &size, &error);
+  if (bytes != NULL)
+    irisd_later_keep (self->later, note->cluster_item, irisd_away_make_subject (&submit), bytes,
+                      size, note->due_ms);
+}
+
+/* Takes @note. */
+void
+irisd_away_take_note (IrisdAway *self, IrisdLaterNote *note)
+{
+  if (note->kind == IRISD_LATER_NOTE_KEEP)
+    keep_copy (self, note);
+  else if (note->kind == IRISD_LATER_NOTE_RECALL)
+    irisd_later_recall (self->later, note->cluster_item);
+  else
+    irisd_later_drop (self->later, note->cluster_item);
+  irisd_later_note_free (note);
 }
 
 static IrisdAwayRecord *
@@ -483,8 +679,13 @@ take_lease (IrisdAway *self, const IrisWireMessage *lease)
   irisd_away_output_lease (((IrisdAwayRecord *) item->data)->output, lease);
   if (known)
     return;
+  ((IrisdAwayRecord *) item->data)->before = before;
   if (make_message (self, item->data, lease))
-    irisd_away_table_start (self->table, item, now);
+    {
+      if (((IrisdAwayRecord *) item->data)->timed)
+        self->catch_up (self->user_data);
+      irisd_away_table_start (self->table, item, now);
+    }
   else
     {
       on_refuse (item, self);
@@ -691,6 +892,7 @@ IrisdAway *
 irisd_away_new (const IrisdBridgeShared *shared,
                 guint64 max_away,
                 IrisdAwayAskFunc ask,
+                IrisdAwayCatchUpFunc catch_up,
                 gpointer user_data)
 {
   const IrisdAwayRules rules = {
@@ -703,6 +905,7 @@ irisd_away_new (const IrisdBridgeShared *shared,
 
   self->shared = shared;
   self->ask = ask;
+  self->catch_up = catch_up;
   self->user_data = user_data;
   self->capacity = (guint) CLAMP (max_away, 1, G_MAXUINT32);
   self->table = irisd_away_table_new (&rules, &table_funcs, self);
@@ -714,6 +917,7 @@ irisd_away_new (const IrisdBridgeShared *shared,
                                       "irisd bridge, items of this node", IRIS_WIRE_FEATURE_BRIDGE,
                                       &link_funcs, self);
   self->ended = irisd_ended_bodies_new (shared, self->link);
+  self->later = irisd_later_new (shared);
   self->outputs = irisd_away_outputs_new (shared, self->link, find_output, self);
   return self;
 }
@@ -727,6 +931,7 @@ irisd_away_stop (IrisdAway *self)
   self->stopped = TRUE;
   irisd_engine_unsubscribe (self->ends);
   irisd_away_outputs_stop (self->outputs);
+  irisd_later_stop (self->later);
   irisd_bridge_link_say_bye (self->link);
   g_source_destroy (self->timer);
 }
@@ -740,6 +945,7 @@ irisd_away_free (IrisdAway *self)
   irisd_bridge_link_free (self->link);
   irisd_away_table_free (self->table);
   irisd_away_outputs_free (self->outputs);
+  irisd_later_free (self->later);
   iris_wire_encoder_clear (&self->encoder);
   g_free (self);
 }

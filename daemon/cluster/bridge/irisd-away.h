@@ -7,6 +7,7 @@
 
 #include "daemon/cluster/bridge/irisd-away-table.h"
 #include "daemon/cluster/bridge/irisd-bridge-shared.h"
+#include "daemon/cluster/members/irisd-later-note.h"
 
 G_BEGIN_DECLS
 
@@ -29,13 +30,19 @@ typedef struct
  * irisd_away_answer(). */
 typedef void (*IrisdAwayAskFunc) (const IrisWireMessage *ask, gpointer user_data);
 
+/* A lease of an item that has waited has come: gives the notes about it that were sent before to
+ * irisd_away_take_note(). */
+typedef void (*IrisdAwayCatchUpFunc) (gpointer user_data);
+
 IrisdAway *irisd_away_new (const IrisdBridgeShared *shared,
                            guint64 max_away,
                            IrisdAwayAskFunc ask,
+                           IrisdAwayCatchUpFunc catch_up,
                            gpointer user_data);
 void irisd_away_stop (IrisdAway *self);
 void irisd_away_free (IrisdAway *self);
 
+void irisd_away_take_note (IrisdAway *self, IrisdLaterNote *note);
 void irisd_away_follow_engine (IrisdAway *self);
 gboolean irisd_away_answer (IrisdAway *self, const IrisWireMessage *answer);
 void irisd_away_take_end (IrisdAway *self, gconstpointer data, gsize size);

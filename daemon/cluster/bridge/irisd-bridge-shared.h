@@ -16,6 +16,10 @@ G_BEGIN_DECLS
 /* Room that the headers of a message take, which count against the server's max_payload. */
 #define IRISD_BRIDGE_HEADERS_ROOM 512
 
+/* Has a message of an item that may have come before, or may have an end: that is looked for before
+ * it runs. */
+#define IRISD_BRIDGE_AGAIN_HEADER "Iris-Again"
+
 /* Where hosts hear of cancelled items: the signed end. */
 #define IRISD_BRIDGE_CANCEL_SUBJECT "iris.n.cancel"
 
@@ -31,6 +35,7 @@ typedef struct
   IrisdClusterSecret *secret;
   char *work_stream;
   char *ends_stream;
+  char *later_stream;       /* of items that wait for their time */
   char *end_subject;        /* where this node hears of ends */
   gint64 lease_us;          /* ack_wait */
   IrisdObjectStore *bodies; /* those that are larger than a message */

@@ -28,6 +28,7 @@ struct _IrisdBridge
   struct
   {
     void (*measure) (IrisdHostLoad *load, gpointer user_data);
+    void (*catch_up) (gpointer user_data);
     void (*news) (gpointer user_data);
     gpointer user_data;
   } host;
@@ -260,6 +261,21 @@ on_ask (const IrisWireMessage *ask, gpointer user_data)
   irisd_asks_take (self->asks, ask);
 }
 
+static void
+on_catch_up (gpointer user_data)
+{
+  IrisdBridge *self = user_data;
+
+  self->host.catch_up (self->host.user_data);
+}
+
+/* Takes @note. */
+void
+irisd_bridge_take_note (IrisdBridge *self, IrisdLaterNote *note)
+{
+  irisd_away_take_note (self->away, note);
+}
+
 static gboolean
 on_answer (const IrisWireMessage *answer, gpointer user_data)
 {
@@ -310,6 +326,7 @@ shared_init (IrisdBridgeShared *shared,
   shared->secret = secret;
   shared->work_stream = g_strdup (options->work_stream);
   shared->ends_stream = g_strdup (options->ends_stream);
+  shared->later_stream = g_strdup (options->later_stream);
   shared->end_subject = irisd_subject_for_node (options->node, "end");
   shared->lease_us = (gint64) options->lease_ms * 1000;
   shared->bodies = irisd_object_store_new (options->engine, options->context,
@@ -331,10 +348,11 @@ irisd_bridge_new (const IrisdBridgeOptions *options, GError **error)
   self = g_new0 (IrisdBridge, 1);
   shared_init (&self->shared, options, secret);
   self->host.measure = options->measure;
+  self->host.catch_up = options->catch_up;
   self->host.news = options->news;
   self->host.user_data = options->user_data;
   self->n_workers = MAX (options->n_workers, 1);
-  self->away = irisd_away_new (&self->shared, options->max_away, on_ask, self);
+  self->away = irisd_away_new (&self->shared, options->max_away, on_ask, on_catch_up, self);
   self->guest = irisd_guest_new (&self->shared, options->lost_attempts, on_own_end, on_delivered,
                                  self);
   self->asks = irisd_asks_new (&self->shared, on_answer, self);
@@ -379,6 +397,7 @@ irisd_bridge_free (IrisdBridge *self)
   g_free (self->shared.node);
   g_free (self->shared.work_stream);
   g_free (self->shared.ends_stream);
+  g_free (self->shared.later_stream);
   g_free (self->shared.end_subject);
   g_free (self);
 }

@@ -8,6 +8,7 @@
 #include "daemon/cluster/bridge/irisd-away.h"
 #include "daemon/cluster/bridge/irisd-guest.h"
 #include "daemon/cluster/members/irisd-members.h"
+#include "daemon/cluster/members/irisd-later-note.h"
 
 G_BEGIN_DECLS
 
@@ -25,6 +26,7 @@ typedef struct
   GBytes *secret;
   const char *work_stream;
   const char *ends_stream;
+  const char *later_stream;
   const char *bodies_stream;
   const char *bodies_bucket;
   guint64 lease_ms;    /* ack_wait of the consumers */
@@ -36,6 +38,8 @@ typedef struct
       steal_threshold; /* waiting items of a node from which others steal; 0: the policy chooses */
   /* what irisd does now */
   void (*measure) (IrisdHostLoad *load, gpointer user_data);
+  /* notes of items that wait have come before a lease: gives them to irisd_bridge_take_note() */
+  void (*catch_up) (gpointer user_data);
   /* this node's entry is to be put at once */
   void (*news) (gpointer user_data);
   gpointer user_data;
@@ -45,6 +49,7 @@ IrisdBridge *irisd_bridge_new (const IrisdBridgeOptions *options, GError **error
 void irisd_bridge_stop (IrisdBridge *self);
 void irisd_bridge_free (IrisdBridge *self);
 
+void irisd_bridge_take_note (IrisdBridge *self, IrisdLaterNote *note);
 void irisd_bridge_follow_engine (IrisdBridge *self);
 void irisd_bridge_set_taking (IrisdBridge *self, gboolean taking);
 void irisd_bridge_follow_members (IrisdBridge *self, IrisdMembers *members);

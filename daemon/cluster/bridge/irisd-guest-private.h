@@ -63,6 +63,7 @@ typedef struct
   guint8 *end; /* NULL until it has ended */
   gsize end_size;
   guint64 n_tries; /* deliveries that may have run, this one included */
+  guint64 copy;    /* what is left of it where it waited for its time; 0: nothing */
   gboolean lost;   /* another end was there */
   gboolean ending; /* it counts as one */
   GBytes *body;    /* of the item, if it was not in the message */

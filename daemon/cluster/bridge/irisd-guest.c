@@ -21,6 +21,7 @@
 
 #include "irisd-dead-letter.h"
 #include "irisd-guest-rules.h"
+#include "irisd-later.h"
 #include "irisd-stored-body.h"
 
 #include "daemon/base/irisd-log.h"
@@ -39,9 +40,6 @@
  * the pause between. */
 #define MOST_GIVEN_BACK 3
 #define LATER_MS        (10 * ELSEWHERE_MS)
-
-/* Has a message that was put there anew, so that its end is looked for before it runs. */
-#define AGAIN_HEADER "Iris-Again"
 
 /* What irisd takes unless it says so. */
 #define FIRST_MAX_BODY IRIS_WIRE_DEFAULT_MAX_BODY
@@ -225,6 +223,8 @@ on_acknowledge (IrisdGuestItem *item, gpointer user_data)
     self->counts.n_done++;
   irisd_uncounted_forget (self->uncounted, item->item);
   irisd_engine_ack (self->shared->engine, item->ack);
+  if (guest->copy > 0)
+    irisd_later_remove_copy (self->shared, guest->copy);
 }
 
 static void
@@ -331,7 +331,7 @@ static void
 leave_to_others (IrisdGuest *self, const IrisdEngineMessage *message)
 {
   g_autofree char *id = g_strdup_printf ("again-%" G_GUINT64_FORMAT, message->sequence);
-  const IrisdEngineHeader headers[] = { { AGAIN_HEADER, "1" } };
+  const IrisdEngineHeader headers[] = { { IRISD_BRIDGE_AGAIN_HEADER, "1" } };
   const IrisdEnginePublication publication = {
     .subject = message->subject,
     .headers = headers,
@@ -356,6 +356,7 @@ is_in_place (const IrisdGuestRecord *guest, const char *subject, GError **error)
 {
   const IrisWireMessage *submit = &guest->submit;
   g_auto (IrisdWorkSubject) parsed = { 0 };
+  char item[IRISD_ITEM_TEXT_SIZE];
 
   if (irisd_subject_parse_work (subject, &parsed))
     {
@@ -363,7 +364,9 @@ is_in_place (const IrisdGuestRecord *guest, const char *subject, GError **error)
       gboolean same = parsed.node != NULL && strlen (parsed.node) == submit->node.len
                       && memcmp (parsed.node, submit->node.data, submit->node.len) == 0;
 
-      if (parsed.strict == bound && (!bound || same))
+      irisd_item_to_text (guest->message.item, item);
+      if (parsed.strict == bound && (!bound || same)
+          && (parsed.item == NULL || strcmp (parsed.item, item) == 0))
         return TRUE;
     }
   g_set_error (error, IRISD_WORK_MESSAGE_ERROR, IRISD_WORK_MESSAGE_ERROR_FORGED,
@@ -451,6 +454,19 @@ refuse (IrisdGuestLane *lane, const IrisdEngineMessage *message, const GError *e
   irisd_pull_release (lane->pull, 1);
 }
 
+/* What was due comes from the stream of schedules, which keeps it until it is removed. Returns its
+ * sequence there, or 0. */
+static guint64
+find_copy (const IrisdGuest *self, const IrisdEngineMessage *message)
+{
+  const char *source = irisd_engine_message_get_header (message, "Nats-Stream-Source");
+  const gsize n = strlen (self->shared->later_stream);
+
+  if (source == NULL || strncmp (source, self->shared->later_stream, n) != 0 || source[n] != ' ')
+    return 0;
+  return g_ascii_strtoull (source + n + 1, NULL, 10);
+}
+
 static void
 on_delivered (IrisdPull *pull, const IrisdEngineMessage *message, gpointer user_data)
 {
@@ -458,7 +474,8 @@ on_delivered (IrisdPull *pull, const IrisdEngineMessage *message, gpointer user_
   IrisdGuest *self = lane->guest;
   g_autoptr (GError) error = NULL;
   IrisdGuestRecord guest = { .guest = self, .lane = lane };
-  const gboolean again = irisd_engine_message_get_header (message, AGAIN_HEADER) != NULL;
+  const gboolean again = irisd_engine_message_get_header (message, IRISD_BRIDGE_AGAIN_HEADER)
+                         != NULL;
   gboolean known;
 
   self->counts.n_delivered++;
@@ -488,6 +505,7 @@ on_delivered (IrisdPull *pull, const IrisdEngineMessage *message, gpointer user_
   self->counts.mean_bytes = irisd_guest_mean (self->counts.mean_bytes, guest.message.body.size);
   guest.n_tries = irisd_uncounted_count_tries (self->uncounted, guest.message.item,
                                                message->n_delivered);
+  guest.copy = find_copy (self, message);
   guest.kept = irisd_engine_message_keep (message);
   guest.item->unsure = message->counts_anew;
   guest.item->data = g_memdup2 (&guest, sizeof guest);

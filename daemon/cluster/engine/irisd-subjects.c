@@ -93,12 +93,43 @@ irisd_subject_for_work (const char *node, gboolean strict, const char *place, co
                       place_token, ".", service_token, NULL);
 }
 
+char *
+irisd_subject_for_later (const char *home, const char *item)
+{
+  return g_strconcat (IRISD_SUBJECT_LATER, home, ".", item, NULL);
+}
+
+char *
+irisd_subject_for_due (const char *work, const char *item)
+{
+  g_return_val_if_fail (g_str_has_prefix (work, IRISD_SUBJECT_WORK), NULL);
+  return g_strconcat (IRISD_SUBJECT_DUE, work + strlen (IRISD_SUBJECT_WORK), ".", item, NULL);
+}
+
+char *
+irisd_subject_for_late_work (const char *work, const char *item)
+{
+  return g_strconcat (work, ".", item, NULL);
+}
+
+/* Its id as text. */
+static gboolean
+is_item (const char *token)
+{
+  gsize n = 0;
+
+  while (g_ascii_isdigit (token[n]) || (token[n] >= 'a' && token[n] <= 'f'))
+    n++;
+  return n == 32 && token[n] == '\0';
+}
+
 void
 irisd_work_subject_clear (IrisdWorkSubject *work)
 {
   g_clear_pointer (&work->node, g_free);
   g_clear_pointer (&work->place, g_free);
   g_clear_pointer (&work->service, g_free);
+  g_clear_pointer (&work->item, g_free);
   work->strict = FALSE;
 }
 
@@ -107,12 +138,14 @@ irisd_subject_parse_work (const char *subject, IrisdWorkSubject *work)
 {
   g_auto (GStrv) tokens = NULL;
   gboolean any;
+  guint n;
 
   memset (work, 0, sizeof *work);
   if (!g_str_has_prefix (subject, IRISD_SUBJECT_WORK))
     return FALSE;
-  tokens = g_strsplit (subject + strlen (IRISD_SUBJECT_WORK), ".", 5);
-  if (g_strv_length (tokens) != 4)
+  tokens = g_strsplit (subject + strlen (IRISD_SUBJECT_WORK), ".", 6);
+  n = g_strv_length (tokens);
+  if (n != 4 && (n != 5 || !is_item (tokens[4])))
     return FALSE;
   any = g_str_equal (tokens[0], ANY);
   work->strict = g_str_equal (tokens[1], "strict");
@@ -125,6 +158,7 @@ irisd_subject_parse_work (const char *subject, IrisdWorkSubject *work)
     goto wrong;
   if (!(work->service = irisd_subject_unescape (tokens[3])))
     goto wrong;
+  work->item = g_strdup (tokens[4]);
   return TRUE;
 
 wrong:

@@ -15,9 +15,11 @@ G_BEGIN_DECLS
 /* The longest name of a node. */
 #define IRISD_NODE_NAME_MAX 32
 
-#define IRISD_SUBJECT_WORK "iris.w."
-#define IRISD_SUBJECT_ENDS "iris.e."
-#define IRISD_SUBJECT_DEAD "iris.x."
+#define IRISD_SUBJECT_WORK  "iris.w."
+#define IRISD_SUBJECT_ENDS  "iris.e."
+#define IRISD_SUBJECT_LATER "iris.l."
+#define IRISD_SUBJECT_DUE   "iris.due."
+#define IRISD_SUBJECT_DEAD  "iris.x."
 
 /* What a subject of work says; strings are the names, not the tokens. */
 typedef struct
@@ -26,6 +28,7 @@ typedef struct
   gboolean strict;
   char *place; /* NULL: none */
   char *service;
+  char *item; /* of one that has waited for its time; else NULL */
 } IrisdWorkSubject;
 
 /* [a-z][a-z0-9-]{0,31}; "any" is none. */
@@ -39,6 +42,13 @@ char *irisd_subject_unescape (const char *token);
  * never strict and has no place. */
 char *
 irisd_subject_for_work (const char *node, gboolean strict, const char *place, const char *service);
+
+/* Of an item that waits for its time, by its id as text. While it waits there is a copy under
+ * "iris.l.HOME.ITEM"; when its time has come, one under "iris.due." and the rest of the subject of
+ * its work, with ".ITEM" behind, which comes as a subject of work with that behind. */
+char *irisd_subject_for_later (const char *home, const char *item);
+char *irisd_subject_for_due (const char *work, const char *item);
+char *irisd_subject_for_late_work (const char *work, const char *item);
 gboolean irisd_subject_parse_work (const char *subject, IrisdWorkSubject *work);
 void irisd_work_subject_clear (IrisdWorkSubject *work);
 

@@ -19,6 +19,8 @@ G_BEGIN_DECLS
  * @header: its SUBMIT, as it is encoded; changed only while nothing else has the job
  * @streams: its client wants output as it comes
  * @sent_to: the node that its SUBMIT names, or NULL
+ * @kept_later: for the thread that has the job: the cluster may have a copy of the item, which
+ *   waits for its time
  * @put_off_us: for the thread that has the job: the bridge wants it later; 0: it does not
  * @node: the node where it ran, or NULL; this and the following for the thread that has the job
  * @place: its place there, or IRIS_PLACE_ANY
@@ -40,6 +42,7 @@ typedef struct
   GBytes *header;
   gboolean streams;
   char *sent_to;
+  gboolean kept_later;
   gint64 put_off_us;
   char *node;
   gint place;

@@ -37,6 +37,7 @@
  */
 #include "daemon/exec/worker/irisd-worker-processes-private.h"
 
+#include "daemon/exec/worker/irisd-away-later.h"
 #include "daemon/net/irisd-unacknowledged.h"
 #include "daemon/store/irisd-journal.h"
 
@@ -199,7 +200,12 @@ forget (IrisdJob *job)
   self->slot = IRISD_ATTEMPT_NONE;
   self->messages_for = NULL;
   if (self->away != NULL)
-    forget_away (job);
+    {
+      /* Of one that is only set aside the copy stays. */
+      if (irisd_job_is (job, IRISD_ITEM_RELEASED) || irisd_job_is (job, IRISD_ITEM_BURIED))
+        irisd_away_later_end (job);
+      forget_away (job);
+    }
   leased_item_unref (self);
 }
 
@@ -347,7 +353,10 @@ give (IrisdWorker *worker, guint64 lease, IrisdLeaseEntry *entry, gpointer user_
   event->trace = irisd_trace_context_copy (leased_item->job->trace);
   leased_item->n_leases++;
   if (leased_item->away != NULL)
-    describe_away (event, leased_item->job);
+    {
+      describe_away (event, leased_item->job);
+      leased_item->away->kept_later = FALSE; /* the bridge goes on with it */
+    }
   zmq_msg_copy (&event->payload, &leased_item->payload);
   leased_item->job->started_ns = irisd_now_ns ();
   irisd_job_advance (leased_item->job, IRISD_EVENT_LEASE);

@@ -61,6 +61,7 @@
 #include "daemon/items/spill/irisd-spilled.h"
 
 #include "daemon/base/irisd-log.h"
+#include "daemon/exec/worker/irisd-away-later.h"
 #include "daemon/exec/worker/irisd-worker-processes.h"
 #include "daemon/items/irisd-dependencies.h"
 
@@ -153,6 +154,7 @@ irisd_spilled_put_delayed (IrisdItems *self, IrisdJob *job)
       || irisd_schedule_ends_before (job->schedule, &now, clock, due_us))
     return FALSE;
   irisd_timers_add (&self->spilled, &job->persistent->timer, clock, due_us);
+  irisd_away_later_wait (job);
   replace_job (self, job, IRIS_WIRE_STATE_DELAYED);
   return TRUE;
 }

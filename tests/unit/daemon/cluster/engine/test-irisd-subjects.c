@@ -72,6 +72,23 @@ TEST (subjects_of_work)
   check_work ("n1", TRUE, "-", "x", "iris.w.n1.strict.=2D.x");
 }
 
+TEST (subjects_of_items_that_waited)
+{
+  const char *const id = "0123456789abcdef0123456789abcdef";
+  g_autofree char *work = irisd_subject_for_work ("n1", TRUE, NULL, "echo");
+  g_autofree char *later = irisd_subject_for_later ("n2", id);
+  g_autofree char *due = irisd_subject_for_due (work, id);
+  g_autofree char *late = irisd_subject_for_late_work (work, id);
+  g_auto (IrisdWorkSubject) parsed = { 0 };
+
+  ck_assert_str_eq (later, "iris.l.n2.0123456789abcdef0123456789abcdef");
+  ck_assert_str_eq (due, "iris.due.n1.strict.-.echo.0123456789abcdef0123456789abcdef");
+  ck_assert (irisd_subject_parse_work (late, &parsed));
+  ck_assert_str_eq (parsed.node, "n1");
+  ck_assert_str_eq (parsed.service, "echo");
+  ck_assert_str_eq (parsed.item, id);
+}
+
 TEST (other_subjects_of_work_are_refused)
 {
   static const char *const bad[] = { "",
@@ -84,6 +101,9 @@ TEST (other_subjects_of_work_are_refused)
                                      "iris.w.N1.soft.-.x",
                                      "iris.w.n1.hard.-.x",
                                      "iris.w.n1.soft.-.x.y",
+                                     "iris.w.n1.soft.-.x.0123456789ABCDEF0123456789ABCDEF",
+                                     "iris.w.n1.soft.-.x.0123456789abcdef0123456789abcdef0",
+                                     "iris.w.n1.soft.-.x.0123456789abcdef0123456789abcdef.x",
                                      "iris.e.n1.soft.-.x",
                                      "iris.w.n1.soft.-.=41",
                                      "iris.w.n1.soft.=00.x" };
@@ -92,7 +112,7 @@ TEST (other_subjects_of_work_are_refused)
     {
       IrisdWorkSubject work;
       ck_assert_msg (!irisd_subject_parse_work (bad[i], &work), "%s", bad[i]);
-      ck_assert (!work.node && !work.place && !work.service);
+      ck_assert (!work.node && !work.place && !work.service && !work.item);
     }
 }
 
