@@ -18,6 +18,13 @@
 #include <iris/wire/body/iris-wire-nodes.h>
 #include <string.h>
 
+#ifdef IRISD_HAVE_CLUSTER
+#define WHY_NONE \
+  "its configuration names no NATS server; set [cluster] url, or start it with --cluster"
+#else
+#define WHY_NONE "it was built without clusters; build it with -Dcluster=enabled"
+#endif
+
 G_STATIC_ASSERT ((int) IRISD_MEMBER_HERE == (int) IRIS_WIRE_NODE_HERE);
 G_STATIC_ASSERT ((int) IRISD_MEMBER_REMOVED == (int) IRIS_WIRE_NODE_REMOVED);
 G_STATIC_ASSERT ((int) IRISD_CLUSTER_JOINING == (int) IRIS_WIRE_CLUSTER_JOINING);
@@ -220,8 +227,7 @@ irisd_cluster_requests_change (IrisdGateway *self,
                                                                    : IRISD_CLUSTER_CHECK;
   if (self->core->cluster_mailbox == NULL)
     g_set_error_literal (&error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NO_CLUSTER,
-                         "this irisd is in no cluster: its configuration names no NATS server; "
-                         "set [cluster] url, or start it with --cluster");
+                         "this irisd is in no cluster: " WHY_NONE);
   else if (request->type == IRIS_WIRE_NODE)
     read_change (request, question, &error);
   if (error != NULL)
