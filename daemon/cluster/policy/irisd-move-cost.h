@@ -19,8 +19,8 @@
  * The move cost is 3.7 ms for a node of the same rack, the median from publish to a thief at its
  * worst (three servers on one machine, R3 with a sync of each group: 2.1-3.7 ms), and a multiple of
  * that beyond, as the move cost of one machine is one for each unit of distance. The body counts by
- * its size: 16 MiB took 1.3 s to get. It is not measured: from the pull to the first message also
- * passes what the victim's queue was empty or short for, and no thief can tell the two apart.
+ * its size: 16 MiB took 1.3 s to get. It is not measured: a thief cannot tell a slow move from a
+ * victim whose queue was too short for a while.
  */
 #pragma once
 

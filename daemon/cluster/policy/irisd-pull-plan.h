@@ -20,9 +20,9 @@
  * Stealing. A node is hungry if a worker idles, or if what is in hand lasts shorter than a move and
  * none but the cluster's items keep it busy. It asks for 40 ms of work at a time, as an owner has
  * ahead, but for no more long items than it has workers: with two moves of work, 4 items, thieves
- * waited for the engine, and the engine synced twice as often. A hungry node waits at 3 victims at
- * most, because each message of a consumer walks past all pulls that wait there (an owner got
- * 13.7k/s beside 0-100 of them, 7.4k/s beside 500). The threshold is irisd-move-cost.h's and stands
+ * waited for the engine, which synced 1.4 times as often. A hungry node waits at 3 victims at most,
+ * because each message of a consumer walks past all pulls that wait there (an owner got 13.7k/s
+ * beside 0-100 of them, 7.4k/s beside 500). The threshold is irisd-move-cost.h's and stands
  * in the pull itself (overflow, min_pending), so a pull may be open before there is a backlog: the
  * engine gives once there is one, without a look at the map, which is 3 s old. Victims whose
  * backlog is known to be beyond the threshold come first, then busy ones, then idle ones; among
