@@ -490,7 +490,7 @@ irisd_session_open (IrisdGateway *self, IrisdCaller *caller, const IrisWireMessa
   note_session (self, peer, 1);
   caller->peer = peer;
   /* A client that has gone again meanwhile is dropped by the answer. */
-  g_autoptr (IrisdPeer) keep = irisd_peer_ref (peer);
+  G_GNUC_UNUSED g_autoptr (IrisdPeer) keep = irisd_peer_ref (peer);
   welcome (self, caller, hello);
   if (irisd_items_get_phase (&self->items) != IRISD_PHASE_SERVING)
     tell_going (self, peer);
