@@ -21,8 +21,8 @@
 #define LATER_FIRST_US 100000
 #define LATER_MOST_US  2000000
 
-/* An end that the stream said to be there is looked for so often. Then it has expired. */
-#define MOST_READS 20
+/* An end that the stream said to be there is looked for so often, as a replica may be behind. */
+#define MOST_READS 3
 
 struct _IrisdGuestTable
 {
@@ -159,6 +159,14 @@ look (IrisdGuestTable *self, IrisdGuestItem *item, IrisdGuestState state, gint64
 }
 
 static void
+publish (IrisdGuestTable *self, IrisdGuestItem *item)
+{
+  set_state (self, item, IRISD_GUEST_ENDING);
+  item->in_flight = TRUE;
+  self->funcs->publish (item, self->user_data);
+}
+
+static void
 submit (IrisdGuestTable *self, IrisdGuestItem *item)
 {
   if (item->wants_body)
@@ -176,14 +184,6 @@ submit (IrisdGuestTable *self, IrisdGuestItem *item)
       return;
     }
   g_hash_table_insert (self->requests, item->request, item);
-}
-
-static void
-publish (IrisdGuestTable *self, IrisdGuestItem *item)
-{
-  set_state (self, item, IRISD_GUEST_ENDING);
-  item->in_flight = TRUE;
-  self->funcs->publish (item, self->user_data);
 }
 
 /* A consumer has delivered an item. Of a new one the owner sets `data` and calls
@@ -262,8 +262,12 @@ irisd_guest_table_looked (IrisdGuestTable *self,
   else if (item->state == IRISD_GUEST_LOOKING)
     submit (self, item);
   else if (++item->n_reads >= MOST_READS)
-    acknowledge (self, item);
-  /* Else a replica may be behind; it is asked again. */
+    {
+      /* A leader refuses an end also while another one is only under way to its replicas, and loses
+       * that one if it is no leader any more. */
+      item->n_reads = 0;
+      publish (self, item);
+    }
 }
 
 static void

@@ -17,7 +17,8 @@
  * * WAITING: irisd had no room; it is submitted again after a pause.
  * * ENDING: its end is on the way to the stream of ends, as the first and only one of its subject.
  * * READING: there was an end already: perhaps ours, of which the answer was lost, perhaps of
- * another node. Either way it is the end: it is read and told to the home.
+ * another node. Either way it is the end: it is read and told to the home. If none is found, the
+ * one that was under way was lost with its leader: back to ENDING.
  *
  * The message is acknowledged only when an end is stored. An acknowledgement that is lost costs one
  * more delivery, which LOOKING answers.

@@ -248,8 +248,7 @@ can_happen (World *world, guint event)
     case STORED:
     case LATER_STORED:
       return world->publishing != NULL && !world->ended;
-    case OTHER_END:
-      return world->publishing != NULL && world->ended;
+    case OTHER_END: /* or one was under way, which its leader then lost */
     case LATER:
       return world->publishing != NULL;
     case LOOKED:
@@ -439,6 +438,28 @@ TEST (a_body_that_cannot_be_read_now_is_fetched_again)
     }
   happen (&world, FETCHED);
   REQUIRE (world.running);
+  irisd_guest_table_free (world.table);
+}
+
+TEST (an_end_that_was_lost_under_way_is_published_again)
+{
+  World world;
+
+  world_init (&world);
+  deliver (&world);
+  happen (&world, END);
+  happen (&world, OTHER_END);
+  while (world.publishing == NULL)
+    {
+      REQUIRE (world.in_stream);
+      if (world.n_looks > 0)
+        happen (&world, LOOKED);
+      else
+        pass_time (&world);
+    }
+  happen (&world, STORED);
+  REQUIRE (world.n_acknowledged == 1);
+  REQUIRE (world.n_told == 1);
   irisd_guest_table_free (world.table);
 }
 
