@@ -94,11 +94,22 @@ tell_full (IrisdItems *items, IrisdPeer *peer, const guint8 *request_id)
                           items->core->config->limits.persistent_items);
 }
 
+static gboolean
+route_run (IrisdItems *items,
+           IrisdPeer *peer,
+           const IrisWireMessage *item,
+           IrisWireMessage *routed,
+           GError **error)
+{
+  return irisd_submit_route_run (gateway_of (items), peer, item, routed, error);
+}
+
 static const IrisdItemsClass items_class = {
   .send_completion = send_completion,
   .tell_accepted = tell_accepted,
   .refuse = refuse,
   .tell_full = tell_full,
+  .route_run = route_run,
 };
 
 IrisdGateway *

@@ -254,8 +254,28 @@ copy_args (const IrisWireMessage *item)
   return g_strv_builder_end (builder);
 }
 
+/* Tells where the items of a schedule go. */
 static void
-describe (const IrisdRecurring *entry, IrisWireScheduleInfo *info)
+describe_place (IrisdGateway *self, const IrisWireMessage *item, IrisWireScheduleInfo *info)
+{
+  const IrisWireString *name = &item->hint_name;
+  const char *slash = self->core->cluster != NULL && name->len > 0
+                          ? memchr (name->data, '/', name->len)
+                          : NULL;
+  const gsize n = slash != NULL ? (gsize) (slash - name->data) : 0;
+  info->node = slash != NULL ? g_strndup (name->data, n) : iris_wire_string_dup (&item->node);
+  info->any_node = item->any_node;
+  info->strict = item->strict;
+  if (slash != NULL)
+    info->place = g_strndup (slash + 1, name->len - n - 1);
+  else if (iris_wire_message_has (item, IRIS_WIRE_KEY_HINT_NAME) || item->hint < 0)
+    info->place = iris_wire_string_dup (name);
+  else
+    info->place = g_strdup_printf ("%d", item->hint);
+}
+
+static void
+describe (IrisdGateway *self, const IrisdRecurring *entry, IrisWireScheduleInfo *info)
 {
   IrisWireMessage message, item;
   const IrisdRecurringState *state = &entry->state;
@@ -281,6 +301,7 @@ describe (const IrisdRecurring *entry, IrisWireScheduleInfo *info)
     {
       info->service = iris_wire_string_dup (&item.service);
       info->args = copy_args (&item);
+      describe_place (self, &item, info);
     }
 }
 
@@ -306,7 +327,7 @@ list (IrisdGateway *front, Order *self)
     }
   self->list = iris_wire_schedules_new (entries->len);
   for (guint i = 0; i < entries->len; i++)
-    describe (g_ptr_array_index (entries, i), &self->list->schedules[i]);
+    describe (front, g_ptr_array_index (entries, i), &self->list->schedules[i]);
 }
 
 /* --- at home ---------------------------------------------------------------------------------- */
@@ -424,7 +445,7 @@ check_item (IrisdGateway *self,
       return FALSE;
     }
   iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_CLASS, IRIS_WIRE_CLASS_DURABLE);
-  return irisd_submit_check_new (self, caller, &item, error);
+  return irisd_submit_check_run (self, caller, &item, error);
 }
 
 static gboolean

@@ -551,29 +551,6 @@ irisd_submit_check (IrisdGateway *self,
          && irisd_trace_context_check (item, error);
 }
 
-/* Returns whether a new item like @item would be taken, apart from limits. */
-gboolean
-irisd_submit_check_new (IrisdGateway *self,
-                        const IrisdCaller *caller,
-                        const IrisWireMessage *item,
-                        GError **error)
-{
-  gint home = IRIS_PLACE_ANY;
-  gboolean hinted = FALSE;
-  const IrisdService *service = find_service (self, caller, item, error);
-  if (service == &service_elsewhere || (item->present & IRISD_AWAY_KEYS) != 0)
-    {
-      g_clear_error (error);
-      g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-                           "the runs of a schedule are items of this node: leave out node and "
-                           "any-node, and name a service of this node");
-      return FALSE;
-    }
-  return service != NULL && irisd_submit_check (self, caller, service, item, error)
-         && irisd_placement_choose_home (&self->items, caller->peer, item, &home, &hinted, error)
-         && irisd_persistent_check (&self->items, caller->peer, item, error);
-}
-
 /* Returns the service of @item, which may become one for another node. Then @item is a copy of what
  * the client sent. */
 static const IrisdService *
@@ -593,23 +570,74 @@ route (IrisdGateway *self,
   return irisd_away_route_to_any (self, copy, error) ? &irisd_service_worker_processes : NULL;
 }
 
-/* Chooses the place that the item is queued at; one for another node has its hint there. */
+/* A place without a node is one of this node; what an item is to be near may be elsewhere. */
 static gboolean
-choose_home (IrisdGateway *self,
-             const IrisdCaller *caller,
-             const IrisWireMessage *item,
-             gint *home,
-             gboolean *hinted,
-             GError **error)
+concerns_cluster (IrisdGateway *self, const IrisWireMessage *item)
 {
-  if (!irisd_is_away (item))
-    return irisd_placement_choose_home (&self->items, caller->peer, item, home, hinted, error);
-  IrisWireMessage plain;
-  iris_wire_message_init (&plain, IRIS_WIRE_SUBMIT, item->request_id);
-  gboolean chosen = irisd_placement_choose_home (&self->items, caller->peer, &plain, home, hinted,
-                                                 error);
-  *hinted = FALSE;
-  return chosen;
+  const IrisWireKeys keys = item->present;
+  if ((keys & IRISD_CLUSTER_KEYS & ~IRISD_PLACE_KEYS) != 0)
+    return TRUE;
+  if (self->core->cluster == NULL)
+    return FALSE;
+  return (keys & IRISD_PLACE_KEYS & ~IRIS_WIRE_BIT (IRIS_WIRE_KEY_HINT_NAME)) != 0
+         || (item->hint_name.len > 0
+             && memchr (item->hint_name.data, '/', item->hint_name.len) != NULL);
+}
+
+static gboolean
+route_by_wish (IrisdGateway *self,
+               const IrisdCaller *caller,
+               const IrisWireMessage *item,
+               IrisWireMessage *routed,
+               GError **error)
+{
+  *routed = *item;
+  return (item->present & IRISD_CLUSTER_KEYS) == 0 || !concerns_cluster (self, item)
+         || irisd_away_route (self, caller, item, routed, error);
+}
+
+/* Returns whether a run of a schedule with @item would be taken now, apart from limits. */
+gboolean
+irisd_submit_check_run (IrisdGateway *self,
+                        const IrisdCaller *caller,
+                        const IrisWireMessage *item,
+                        GError **error)
+{
+  gint home = IRIS_PLACE_ANY;
+  gboolean hinted = FALSE;
+  IrisWireMessage routed, copy;
+  const IrisWireMessage *run = &routed;
+  const IrisdService *service = NULL;
+  if (!route_by_wish (self, caller, item, &routed, error)
+      || (service = route (self, caller, &run, &copy, error)) == NULL
+      || !irisd_submit_check (self, caller, service, run, error)
+      || !irisd_placement_choose_home (&self->items, caller->peer, run, &home, &hinted, error)
+      || !irisd_persistent_check (&self->items, caller->peer, run, error))
+    return FALSE;
+  g_autoptr (IrisdAwayItem) away = NULL;
+  return !irisd_is_away (run)
+         || (away = irisd_away_item_new (run, &self->core->wire_limits, error)) != NULL;
+}
+
+/* Sets @routed to what a run of a schedule with @item submits now, for another node or for this
+ * one, as if @peer did. A service of this node that is unknown by now is one that will come. */
+gboolean
+irisd_submit_route_run (IrisdGateway *self,
+                        IrisdPeer *peer,
+                        const IrisWireMessage *item,
+                        IrisWireMessage *routed,
+                        GError **error)
+{
+  const IrisdCaller caller = { .peer = peer, .uid = peer->owner };
+  if (!route_by_wish (self, &caller, item, routed, error))
+    return FALSE;
+  if (irisd_is_away (routed) || !irisd_away_has_service (self, routed)
+      || irisd_services_lookup (self->core->services, &routed->service) != NULL
+      || irisd_worker_processes_knows (self->core->worker_processes,
+                                       irisd_items_get_space (&self->items, peer->owner), routed,
+                                       TRUE))
+    return TRUE;
+  return irisd_away_route_to_any (self, routed, error);
 }
 
 /* Accepts an item that was routed, or answers why not, or lets the journal decide; may take @body,
@@ -631,7 +659,7 @@ take_item (IrisdGateway *self,
   if (!check_free_id (caller->peer, item, &error)
       || (service = route (self, caller, &item, &copy, &error)) == NULL
       || !irisd_submit_check (self, caller, service, item, &error)
-      || !choose_home (self, caller, item, &home, &hinted, &error)
+      || !irisd_placement_choose_home (&self->items, caller->peer, item, &home, &hinted, &error)
       || !irisd_persistent_check (&self->items, caller->peer, item, &error)
       || (irisd_is_away (item)
           && (away = irisd_away_item_new (item, &self->core->wire_limits, &error)) == NULL))
@@ -717,20 +745,6 @@ take_cluster_item (IrisdGateway *self,
   if (foreign)
     irisd_acting_end (&acting);
   return accepted;
-}
-
-/* A place without a node is one of this node; what an item is to be near may be elsewhere. */
-static gboolean
-concerns_cluster (IrisdGateway *self, const IrisWireMessage *item)
-{
-  const IrisWireKeys keys = item->present;
-  if ((keys & IRISD_CLUSTER_KEYS & ~IRISD_PLACE_KEYS) != 0)
-    return TRUE;
-  if (self->core->cluster == NULL)
-    return FALSE;
-  return (keys & IRISD_PLACE_KEYS & ~IRIS_WIRE_BIT (IRIS_WIRE_KEY_HINT_NAME)) != 0
-         || (item->hint_name.len > 0
-             && memchr (item->hint_name.data, '/', item->hint_name.len) != NULL);
 }
 
 static gboolean

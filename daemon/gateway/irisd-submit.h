@@ -33,9 +33,14 @@ void irisd_submit_tell_full (IrisdGateway *self,
                              IrisdFull full,
                              guint64 value);
 
-gboolean irisd_submit_check_new (IrisdGateway *self,
+gboolean irisd_submit_check_run (IrisdGateway *self,
                                  const IrisdCaller *caller,
                                  const IrisWireMessage *item,
+                                 GError **error);
+gboolean irisd_submit_route_run (IrisdGateway *self,
+                                 IrisdPeer *peer,
+                                 const IrisWireMessage *item,
+                                 IrisWireMessage *routed,
                                  GError **error);
 
 G_END_DECLS

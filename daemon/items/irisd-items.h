@@ -22,6 +22,8 @@ typedef struct _IrisdItems IrisdItems;
  *   the client did not ask for it
  * @refuse: says why an item is not accepted
  * @tell_full: says that the journal has no room for an item
+ * @route_run: sets @routed to what a run of a schedule with @item submits now, as if @peer did: an
+ *   item for another node, or for this one
  *
  * What the items need of their gateway. Each may end @peer, so hold a reference.
  */
@@ -38,6 +40,11 @@ typedef struct
                          guint64 first_id);
   void (*refuse) (IrisdItems *self, IrisdPeer *peer, const guint8 *request_id, const GError *error);
   void (*tell_full) (IrisdItems *self, IrisdPeer *peer, const guint8 *request_id);
+  gboolean (*route_run) (IrisdItems *self,
+                         IrisdPeer *peer,
+                         const IrisWireMessage *item,
+                         IrisWireMessage *routed,
+                         GError **error);
 } IrisdItemsClass;
 
 /**

@@ -239,15 +239,13 @@ leave_drained (IrisdItems *self, const IrisWireMessage *item, gint *home, GError
   return FALSE;
 }
 
-/* Sets @home to the place of the item's hint; else to the place of the socket that it came by; else
- * to the next in turn. @hinted: whether the hint chose. Returns whether there is such a place. */
-gboolean
-irisd_placement_choose_home (IrisdItems *self,
-                             const IrisdPeer *peer,
-                             const IrisWireMessage *item,
-                             gint *home,
-                             gboolean *hinted,
-                             GError **error)
+static gboolean
+choose_here (IrisdItems *self,
+             const IrisdPeer *peer,
+             const IrisWireMessage *item,
+             gint *home,
+             gboolean *hinted,
+             GError **error)
 {
   gint place;
   if (!check_memory (item, error) || !read_hint (self, peer, item, &place, error))
@@ -260,6 +258,26 @@ irisd_placement_choose_home (IrisdItems *self,
   *home = *hinted ? place : deal (self);
   return !irisd_place_control_is_drained (self->core->place_control, *home)
          || leave_drained (self, item, home, error);
+}
+
+/* Sets @home to the place of the item's hint; else to the place of the socket that it came by; else
+ * to the next in turn. One for another node has its hint there. @hinted: whether the hint chose.
+ * Returns whether there is such a place. */
+gboolean
+irisd_placement_choose_home (IrisdItems *self,
+                             const IrisdPeer *peer,
+                             const IrisWireMessage *item,
+                             gint *home,
+                             gboolean *hinted,
+                             GError **error)
+{
+  if (!irisd_is_away (item))
+    return choose_here (self, peer, item, home, hinted, error);
+  IrisWireMessage plain;
+  iris_wire_message_init (&plain, IRIS_WIRE_SUBMIT, item->request_id);
+  const gboolean chosen = choose_here (self, peer, &plain, home, hinted, error);
+  *hinted = FALSE;
+  return chosen;
 }
 
 /* Its hint is about another node. */

@@ -452,7 +452,7 @@ valid("keys-reply", "no keys", "KEYS_REPLY", {}, pack([]), value=[])
 valid("keys-reply-two", "a key that is in use, and one that was revoked", "KEYS_REPLY", {15: "/etc/iris/keys.d"}, pack(KEYS_ROWS), value=plain(KEYS_ROWS))
 valid("schedules-reply", "no schedules", "SCHEDULES_REPLY", {}, pack([]), value=[])
 SCHEDULES = [{0: "backup", 1: 1000, 2: "30 2 * * *", 3: 0, 4: "Europe/Zurich", 5: 60000, 6: 2, 7: 2, 8: False, 9: 1700000000000, 10: 1699913600000, 11: 7,
-              12: 3, 13: 12, 14: 1, 15: "command", 16: ["backup", "--all"]}]
+              12: 3, 13: 12, 14: 1, 15: "command", 16: ["backup", "--all"], 17: "b", 18: False, 19: "core:0", 20: True}]
 valid("schedules-reply-one", "one, and there are more", "SCHEDULES_REPLY", {61: b"1000/backup"}, pack(SCHEDULES), value=plain(SCHEDULES))
 valid("queues-reply", "no queues", "QUEUES_REPLY", {}, pack([]), value=[])
 QUEUES = [{0: "builds", 1: 1, 2: 5, 3: True, 4: 0, 5: 12}, {0: "films", 1: 2, 2: 3, 3: False, 4: 2, 5: 0}]

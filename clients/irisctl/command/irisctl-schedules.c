@@ -203,7 +203,9 @@ const CtlCommand ctl_every = {
       "is a durable item: irisctl list --key schedule/NAME/ shows them.\n\n"
       "Examples:\n"
       "  irisctl every 5m -- /usr/bin/fetch-mail\n"
-      "  irisctl every 1h --name look --overlap wait -C /srv -- ./look --all\n",
+      "  irisctl every 1h --name look --overlap wait -C /srv -- ./look --all\n"
+      "  irisctl every 10m --node b --strict -- /usr/bin/fetch-mail\n",
+  .takes_hints = TRUE,
   .takes_command = TRUE,
   .operand = CTL_OPERAND_COMMAND,
   .least = 2,
@@ -223,6 +225,7 @@ const CtlCommand ctl_cron = {
                  "Examples:\n"
                  "  irisctl cron '0 3 * * *' --zone Europe/Berlin --jitter 5m -- /usr/bin/backup\n"
                  "  irisctl cron '*/10 8-17 * * mon-fri' --name look --missed skip -- ./look\n",
+  .takes_hints = TRUE,
   .takes_command = TRUE,
   .operand = CTL_OPERAND_COMMAND,
   .least = 2,
@@ -314,6 +317,22 @@ describe_end (GVariant *schedule)
                            g_strdup (ctl_filter_state_name (state)));
 }
 
+/* Empty if that is irisd's to say. */
+static char *
+describe_where (GVariant *schedule)
+{
+  const char *node = get_text (schedule, "node");
+  const char *place = get_text (schedule, "place");
+  gboolean any_node = FALSE, strict = FALSE;
+
+  g_variant_lookup (schedule, "any-node", "b", &any_node);
+  g_variant_lookup (schedule, "strict", "b", &strict);
+  if (any_node)
+    return g_strdup ("any node");
+  return g_strconcat (node, *node != '\0' && *place != '\0' ? "/" : "", place,
+                      strict ? ", strict" : "", NULL);
+}
+
 static void
 add_row (const Ctl *ctl, CtlTable *table, GVariant *schedule)
 {
@@ -327,8 +346,9 @@ add_row (const Ctl *ctl, CtlTable *table, GVariant *schedule)
       table, ctl_terminal_cut (get_text (schedule, "name"), ctl->verbose ? 0 : NAME_COLUMNS),
       describe_when (ctl, schedule), describe_next (schedule),
       last_ms > 0 ? describe_time (last_ms) : g_strdup ("never"), describe_end (schedule),
-      ctl_number (get_number (schedule, "item")), ctl_number (get_number (schedule, "runs")),
-      ctl_number (get_number (schedule, "skipped")), ctl_terminal_cut (joined, 0));
+      describe_where (schedule), ctl_number (get_number (schedule, "item")),
+      ctl_number (get_number (schedule, "runs")), ctl_number (get_number (schedule, "skipped")),
+      ctl_terminal_cut (joined, 0));
 }
 
 /* Prints all, or those named, page by page. */
@@ -366,8 +386,9 @@ list (Ctl *ctl, const char *only, CtlTable *table, JsonBuilder *builder, guint *
 static int
 show (Ctl *ctl, int argc, char **argv)
 {
-  static const char *const headings[] = { "name",   "when",   "next",      "last",     "end",
-                                          "+>item", "+>runs", "+>skipped", "+command", NULL };
+  static const char *const headings[] = { "name",      "when",     "next",   "last",
+                                          "end",       "?where",   "+>item", "+>runs",
+                                          "+>skipped", "+command", NULL };
   g_autoptr (CtlTable) table = ctl_table_new (headings, ctl->verbose);
   g_autoptr (JsonBuilder) builder = ctl->json ? json_builder_new () : NULL;
   guint n = 0;

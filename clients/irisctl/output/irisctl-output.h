@@ -63,8 +63,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CtlKeys, ctl_keys_free)
 
 typedef struct _CtlTable CtlTable;
 
-/* @headings: one for each column; with ">" before it the column is aligned to the right, with "+"
- * before that it is shown only if @verbose. */
+/* @headings: one for each column; with ">" before it the column is aligned to the right, with "?"
+ * before that it is left out while it is empty, with "+" before that shown only if @verbose. */
 CtlTable *ctl_table_new (const char *const *headings, gboolean verbose);
 void ctl_table_free (CtlTable *self);
 

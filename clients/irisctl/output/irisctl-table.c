@@ -12,11 +12,11 @@ struct _CtlTable
 {
   guint n_columns;
   guint width; /* 0: no limit */
-  gboolean sparse;
   gboolean colours;
   gboolean has_heading; /* the first row of cells is one */
   gboolean *right;
   gboolean *hidden;
+  gboolean *sparse; /* left out while empty */
   guint *least;     /* widths of what was flushed */
   GPtrArray *cells; /* row by row; NULL in the first column: a line */
 };
@@ -41,6 +41,7 @@ ctl_table_new (const char *const *headings, gboolean verbose)
   self->n_columns = g_strv_length ((char **) headings);
   self->right = g_new0 (gboolean, self->n_columns);
   self->hidden = g_new0 (gboolean, self->n_columns);
+  self->sparse = g_new0 (gboolean, self->n_columns);
   self->least = g_new0 (guint, self->n_columns);
   self->cells = g_ptr_array_new_with_free_func (g_free);
   self->has_heading = TRUE;
@@ -49,6 +50,8 @@ ctl_table_new (const char *const *headings, gboolean verbose)
       const char *heading = headings[i] + (headings[i][0] == '+' ? 1 : 0);
 
       self->hidden[i] = !verbose && heading != headings[i];
+      self->sparse[i] = *heading == '?';
+      heading += self->sparse[i] ? 1 : 0;
       self->right[i] = *heading == '>';
       g_ptr_array_add (self->cells, g_strdup (heading + (self->right[i] ? 1 : 0)));
     }
@@ -62,6 +65,7 @@ ctl_table_free (CtlTable *self)
   g_ptr_array_unref (self->cells);
   g_free (self->right);
   g_free (self->hidden);
+  g_free (self->sparse);
   g_free (self->least);
   g_free (self);
 }
@@ -76,7 +80,8 @@ ctl_table_fit_terminal (CtlTable *self)
 void
 ctl_table_set_sparse (CtlTable *self)
 {
-  self->sparse = TRUE;
+  for (guint i = 0; i < self->n_columns; i++)
+    self->sparse[i] = TRUE;
 }
 
 char *
@@ -112,7 +117,7 @@ column_width (CtlTable *self, guint column)
 {
   guint width = self->least[column];
   gboolean has_rows = self->cells->len > (self->has_heading ? self->n_columns : 0);
-  gboolean empty = self->sparse && width == 0 && has_rows;
+  gboolean empty = self->sparse[column] && width == 0 && has_rows;
 
   for (guint i = column; i < self->cells->len; i += self->n_columns)
     {

@@ -501,7 +501,8 @@ _SCHEDULE: Dict[int, Tuple[str, Any]] = {
     0: ("name", "text"), 1: ("owner", "u64"), 2: ("calendar", "text"), 3: ("every-ms", "u64"), 4: ("zone", "text"),
     5: ("jitter-ms", "u64"), 6: ("missed", "u32"), 7: ("overlap", "u32"), 8: ("suspended", "bool"), 9: ("next-ms", "u64"),
     10: ("last-ms", "u64"), 11: ("item", "u64"), 12: ("state", "u32"), 13: ("runs", "u64"), 14: ("skipped", "u64"),
-    15: ("service", "text"), 16: ("args", "texts"),
+    15: ("service", "text"), 16: ("args", "texts"), 17: ("node", "text"), 18: ("any-node", "bool"), 19: ("place", "text"),
+    20: ("strict", "bool"),
 }
 _QUEUE: Dict[int, Tuple[str, Any]] = {
     0: ("name", "text"), 1: ("limit", "u32"), 2: ("priority", "u32"), 3: ("suspended", "bool"), 4: ("running", "u64"),

@@ -6,7 +6,8 @@
  * records of the journal, because the state changes with each run and the definition is larger.
  *
  * A run that irisd did not begin within a minute was missed: irisd did not run, the machine slept,
- * or the clock was set. All runs that were missed are left out, or one makes up for them.
+ * or the clock was set. One that irisd cannot begin for long was missed at once. All runs that were
+ * missed are left out, or one makes up for them.
  */
 #include "daemon/items/schedule/irisd-recurring.h"
 
@@ -245,6 +246,7 @@ irisd_recurring_aim (IrisdRecurring *self, guint64 now_ms)
       self->due_ms = MIN (self->due_ms, now_ms);
       return FALSE;
     }
+  self->overdue = FALSE;
   self->state.handled_ms = MIN (handled_ms, now_ms);
   self->due_ms = next_after (self, self->state.handled_ms);
   return irisd_calendar_is_every (self->calendar)
@@ -267,11 +269,17 @@ irisd_recurring_get_begin (const IrisdRecurring *self)
   return self->due_ms != 0 ? get_begin_of (self, self->due_ms) : 0;
 }
 
+static gboolean
+is_late (const IrisdRecurring *self, guint64 now_ms)
+{
+  return self->overdue || now_ms > irisd_recurring_get_begin (self) + IRISD_RECURRING_LATE_MS;
+}
+
 /* The run at `due_ms` is due. */
 IrisdRecurringStep
 irisd_recurring_judge (const IrisdRecurring *self, guint64 now_ms)
 {
-  gboolean late = now_ms > irisd_recurring_get_begin (self) + IRISD_RECURRING_LATE_MS;
+  const gboolean late = is_late (self, now_ms);
   if (late && !self->waiting && self->missed == IRIS_WIRE_MISSED_SKIP)
     return IRISD_RECURRING_SKIP;
   if (!self->running || self->overlap == IRIS_WIRE_OVERLAP_ALLOW)
@@ -284,7 +292,7 @@ irisd_recurring_judge (const IrisdRecurring *self, guint64 now_ms)
 void
 irisd_recurring_pass (IrisdRecurring *self, guint64 now_ms)
 {
-  gboolean late = now_ms > irisd_recurring_get_begin (self) + IRISD_RECURRING_LATE_MS;
+  const gboolean late = is_late (self, now_ms);
   guint64 due_ms = next_after (self, self->due_ms);
   if (late || self->waiting)
     {
@@ -297,5 +305,5 @@ irisd_recurring_pass (IrisdRecurring *self, guint64 now_ms)
     }
   self->state.handled_ms = due_ms != 0 ? due_ms - 1 : self->due_ms;
   self->due_ms = due_ms;
-  self->waiting = FALSE;
+  self->waiting = self->overdue = FALSE;
 }

@@ -57,6 +57,7 @@ typedef struct
   IrisdRecurringState before; /* the state without it */
   gboolean running;           /* the item of the last run has not ended */
   gboolean waiting;           /* a run is due, and waits for the end of the last one */
+  gboolean overdue;           /* a run is due, cannot begin for long, and counts as missed */
 } IrisdRecurring;
 
 GBytes *irisd_recurring_make_id (gint64 owner, const char *name, gsize name_size);

@@ -11,6 +11,11 @@
  * a clock that is set back.
  *
  * A run that irisd has no room for is tried again; the schedule stays due meanwhile.
+ *
+ * A run for another node is an away item of this one: the gateway routes the schedule's item anew
+ * for each run, as if its owner submitted it then. The end comes back by the journal, as that of
+ * all runs. Where no more items may be away, the run was missed: that can last as long as this node
+ * is cut off, and runs beyond the limit are not to come all at once then.
  */
 #include "daemon/items/schedule/irisd-schedules.h"
 
@@ -288,6 +293,8 @@ static const IrisdService *
 find_service (IrisdSchedules *self, const IrisdRecurring *entry, const IrisWireMessage *item)
 {
   IrisdCore *core = self->items->core;
+  if (irisd_is_away (item))
+    return &irisd_service_worker_processes;
   const IrisdService *service = irisd_services_lookup (core->services, &item->service);
   if (service != NULL)
     return service;
@@ -301,12 +308,13 @@ find_service (IrisdSchedules *self, const IrisdRecurring *entry, const IrisWireM
 static gboolean
 is_permitted (IrisdSchedules *self,
               const IrisdRecurring *entry,
-              const IrisdService *service,
               const IrisWireMessage *item,
               GError **error)
 {
   const IrisdConfig *settings = irisd_core_get_settings (self->items->core);
-  gboolean runs_program = service->reaches_out || iris_wire_message_has (item, IRIS_WIRE_KEY_HOOK);
+  const IrisdService *own = irisd_services_lookup (self->items->core->services, &item->service);
+  gboolean runs_program = (own != NULL && own->reaches_out)
+                          || iris_wire_message_has (item, IRIS_WIRE_KEY_HOOK);
   if (entry->owner > G_MAXUINT32)
     {
       const IrisdKey *key = irisd_keys_find_owner (settings->keys, entry->owner);
@@ -319,6 +327,18 @@ is_permitted (IrisdSchedules *self,
     return TRUE;
   g_set_error_literal (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_NOT_PERMITTED,
                        "its owner may not submit its item any more");
+  return FALSE;
+}
+
+static gboolean
+may_go_away (IrisdSchedules *self, GError **error)
+{
+  IrisdCore *core = self->items->core;
+  const guint64 most = irisd_cluster_view_get_max_away (core->cluster);
+  if (atomic_load_explicit (&core->away, memory_order_relaxed) < most)
+    return TRUE;
+  g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BUSY,
+               "the limit max-away (%" G_GUINT64_FORMAT ") is reached", most);
   return FALSE;
 }
 
@@ -345,31 +365,74 @@ has_room (IrisdSchedules *self, gboolean for_workers, gsize size, GError **error
   return FALSE;
 }
 
-/* Gives a new run to the journal, with the state that the schedule has then. On success the state
- * is changed, and irisd_schedules_take_run() is called. BUSY: it may be tried again. */
+/* Sets @routed to what a run of @entry submits now, with the rights of its owner, and @home to its
+ * place. */
 static gboolean
-submit (IrisdSchedules *self, IrisdRecurring *entry, const char *key, GError **error)
+route (IrisdSchedules *self,
+       const IrisdRecurring *entry,
+       const IrisWireMessage *item,
+       IrisWireMessage *routed,
+       gint *home,
+       gboolean *hinted,
+       GError **error)
+{
+  IrisdItems *items = self->items;
+  IrisdPeer *peer = irisd_items_get_journal_peer (items);
+  const IrisdRoles roles = peer->roles;
+  peer->owner = entry->owner;
+  peer->roles = irisd_config_find_roles (irisd_core_get_settings (items->core), entry->owner);
+  const gboolean routed_well = items->klass->route_run (items, peer, item, routed, error)
+                               && is_permitted (self, entry, routed, error)
+                               && irisd_placement_choose_home (items, peer, routed, home, hinted,
+                                                               error);
+  peer->owner = IRISD_OWNER_UNKNOWN;
+  peer->roles = roles;
+  return routed_well;
+}
+
+/* Gives a new run to the journal, with the state that the schedule has then. On success the state
+ * is changed, and irisd_schedules_take_run() is called. BUSY: it may be tried again; @missed: not
+ * soon. */
+static gboolean
+submit (IrisdSchedules *self,
+        IrisdRecurring *entry,
+        const char *key,
+        gboolean *missed,
+        GError **error)
 {
   IrisdItems *items = self->items;
   IrisdPeer *nowhere = irisd_items_get_journal_peer (items);
-  IrisWireMessage item;
+  IrisWireMessage stored, item;
+  g_autoptr (IrisdAwayItem) away = NULL;
   gint home = IRIS_PLACE_ANY;
   gboolean hinted = FALSE;
-  if (!irisd_recurring_read_item (entry, &item, error))
+  *missed = FALSE;
+  if (!irisd_recurring_read_item (entry, &stored, error))
     return FALSE;
-  iris_wire_message_set_uint (&item, IRIS_WIRE_KEY_CLASS, IRIS_WIRE_CLASS_DURABLE);
-  iris_wire_message_set_string (&item, IRIS_WIRE_KEY_KEY, key, -1);
-  iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_DETACH, TRUE);
-  iris_wire_message_set_boolean (&item, IRIS_WIRE_KEY_QUIET, TRUE);
+  iris_wire_message_set_uint (&stored, IRIS_WIRE_KEY_CLASS, IRIS_WIRE_CLASS_DURABLE);
+  iris_wire_message_set_string (&stored, IRIS_WIRE_KEY_KEY, key, -1);
+  iris_wire_message_set_boolean (&stored, IRIS_WIRE_KEY_DETACH, TRUE);
+  iris_wire_message_set_boolean (&stored, IRIS_WIRE_KEY_QUIET, TRUE);
+  if (!route (self, entry, &stored, &item, &home, &hinted, error))
+    return FALSE;
   const IrisdService *service = find_service (self, entry, &item);
   gboolean for_workers = service == &irisd_service_worker_processes;
-  if (!is_permitted (self, entry, service, &item, error)
-      || !irisd_placement_choose_home (items, nowhere, &item, &home, &hinted, error)
-      || !has_room (self, for_workers, item.body.size, error))
+  if (irisd_is_away (&item))
+    {
+      away = irisd_away_item_new (&item, &items->core->wire_limits, error);
+      if (away == NULL)
+        return FALSE;
+      *missed = !may_go_away (self, error);
+      if (*missed)
+        return FALSE;
+    }
+  if (!has_room (self, for_workers, item.body.size, error))
     return FALSE;
   IrisdJob *job = irisd_job_new (items->core, items->mailbox, nowhere, service, &item, NULL);
   if (for_workers)
     irisd_worker_processes_adopt (job, &item, hinted ? home : IRIS_PLACE_ANY);
+  if (away != NULL)
+    irisd_worker_processes_send_away (job, &item, g_steal_pointer (&away));
   irisd_job_set_home (job, home, hinted, item.strict);
   job->owner = entry->owner;
   irisd_job_set_number (job, irisd_core_new_item_id (items->core));
@@ -426,8 +489,10 @@ begin_run (IrisdSchedules *self, IrisdRecurring *entry, guint64 now_ms)
   const guint64 due_ms = entry->due_ms;
   gboolean was_running = entry->running;
   gboolean was_waiting = entry->waiting;
+  gboolean was_overdue = entry->overdue;
+  gboolean missed;
   irisd_recurring_pass (entry, now_ms);
-  if (submit (self, entry, key, &error))
+  if (submit (self, entry, key, &missed, &error))
     {
       if (was_running)
         g_hash_table_remove (self->by_run, &before.item);
@@ -439,7 +504,9 @@ begin_run (IrisdSchedules *self, IrisdRecurring *entry, guint64 now_ms)
   entry->state = before;
   entry->due_ms = due_ms;
   entry->waiting = was_waiting;
-  if (g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BUSY))
+  entry->overdue = was_overdue || missed;
+  if (g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BUSY)
+      && irisd_recurring_judge (entry, now_ms) != IRISD_RECURRING_SKIP)
     {
       try_later (self, entry, error);
       return;
@@ -500,9 +567,10 @@ irisd_schedules_run_now (IrisdSchedules *self, IrisdRecurring *entry, GError **e
                                           g_get_real_time ());
   const IrisdRecurringState before = entry->state;
   gboolean was_running = entry->running;
+  gboolean missed;
   if (entry->pending != 0)
     return TRUE; /* one begins just now */
-  if (!submit (self, entry, key, error))
+  if (!submit (self, entry, key, &missed, error))
     return FALSE;
   if (was_running)
     g_hash_table_remove (self->by_run, &before.item);

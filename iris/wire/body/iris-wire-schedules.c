@@ -27,6 +27,10 @@ static const IrisWireRecordField schedule_fields[] = {
   FIELD (14, UINT64, skipped, "skipped"),
   FIELD (15, STRING, service, "service"),
   FIELD (16, TEXTS, args, "args"),
+  FIELD (17, STRING, node, "node"),
+  FIELD (18, BOOLEAN, any_node, "any-node"),
+  FIELD (19, STRING, place, "place"),
+  FIELD (20, BOOLEAN, strict, "strict"),
 };
 
 static const IrisWireRecord schedule_record = IRIS_WIRE_RECORD (IrisWireScheduleInfo,
