@@ -121,6 +121,33 @@ TEST (show_says_where_an_item_is)
   ck_assert_ptr_nonnull (strstr (out, "\"node\""));
 }
 
+TEST (schedules_name_a_node_a_place_of_one_or_any)
+{
+  irisctl ("every", "1h", "--name", "s", "--node", "b", "--strict", "--", "make");
+  assert_status (0);
+  irisctl ("schedules", "s");
+  assert_status (0);
+  ck_assert_msg (strstr (out, "where") != NULL && strstr (out, "b, strict") != NULL, "%s", out);
+  irisctl ("schedules", "--run", "s");
+  assert_status (0);
+  serve ("\x1f\xa1"
+         "b"); /* node: b */
+  irisctl ("cron", "@daily", "--name", "s", "--replace", "--place", "b/left", "--", "make");
+  assert_status (0);
+  irisctl ("schedules", "s");
+  ck_assert_msg (strstr (out, "b/left") != NULL, "%s", out);
+  irisctl ("cron", "@daily", "--name", "s", "--replace", "--any-node", "--", "make");
+  assert_status (0);
+  irisctl ("schedules", "s");
+  ck_assert_msg (strstr (out, "any node") != NULL, "%s", out);
+  irisctl ("every", "1h", "--node", "nowhere", "--", "make");
+  ck_assert_ptr_nonnull (strstr (err, "there is no node “nowhere”"));
+  irisctl ("every", "1h", "--any-node", "--node", "b", "--", "make");
+  assert_status (2);
+  irisctl ("schedules", "--remove", "s");
+  assert_status (0);
+}
+
 TEST (another_node_is_asked_about_its_items)
 {
   g_autoptr (GSubprocess) process = spawn (

@@ -116,6 +116,7 @@ TEST (schedules_are_made_and_listed)
   ck_assert_msg (strstr (out, "every 90m") != NULL, "%s", out);
   ck_assert_msg (strstr (out, "/usr/bin/printf %s 'a b'\n") != NULL, "%s", out);
   ck_assert_msg (strstr (out, "skipped") != NULL, "%s", out);
+  ck_assert_msg (strstr (out, "where") == NULL, "%s", out);
 }
 
 TEST (a_schedule_is_run_paused_resumed_replaced_and_removed)
@@ -195,6 +196,10 @@ TEST (what_makes_no_sense_is_refused)
   assert_refused (2, "control characters");
   irisctl ("every", "1h", "--zone", "UTC", "--", "true");
   assert_refused (2, "--zone");
+  irisctl ("every", "1h", "--node", "b", "--", "true");
+  assert_refused (2, "this irisd is in no cluster");
+  irisctl ("cron", "@daily", "--any-node", "--", "true");
+  assert_refused (2, "this irisd is in no cluster");
   irisctl ("schedules", "--pause", "--resume", "s");
   assert_refused (2, "exclude each other");
   irisctl ("schedules", "--remove");

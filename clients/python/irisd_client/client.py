@@ -628,7 +628,7 @@ class Client:
         """Makes a schedule, or changes the one of that name; what is left out stays as it was, or as irisd has it.
 
         Each run is a durable item of `service` with `args` and `payload`; `item` is more of its header, by the protocol's
-        names. `calendar` is a line as crontab(5) has them, in the time `zone`; or `every` so many seconds. `missed` runs are
+        names, such as `node`. `calendar` is a line as crontab(5) has them, in the time `zone`; or `every` so many seconds. `missed` runs are
         made up for by one (`once`) or left out (`skip`). While a run has not ended the next one is left out (`skip`), waits
         for its end (`wait`), or begins beside it (`allow`).
         """
