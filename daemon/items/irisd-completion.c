@@ -77,6 +77,14 @@ settle (IrisdItems *self, IrisdJob *job, gsize size)
   job->charge = 0;
 }
 
+/* Returns the exit code that lists tell of @job, which is done. */
+static guint32
+get_exit_code (const IrisdResult *result)
+{
+  return result->signal > 0 ? IRIS_WIRE_EXIT_SIGNAL + (guint32) result->signal
+                            : (guint32) MAX (result->exit_status, 0);
+}
+
 /* @message is RESULT or ERROR, without a body; it borrows from @job, which has ended. */
 void
 irisd_completion_describe (const IrisdJob *job, IrisWireMessage *message)
@@ -266,6 +274,8 @@ end_persistent (IrisdItems *self, IrisdJob *job)
                    : g_error_matches (job->result.error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_CANCELLED)
                        ? IRIS_WIRE_STATE_CANCELLED
                        : IRIS_WIRE_STATE_FAILED;
+  if (request->state == IRIS_WIRE_STATE_DONE)
+    request->code = get_exit_code (&job->result);
   irisd_job_advance (job, IRISD_EVENT_WRITE_END);
   irisd_journal_post (self->core->journal, request);
 }

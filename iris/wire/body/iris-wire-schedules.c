@@ -27,6 +27,7 @@ static const IrisWireRecordField schedule_fields[] = {
   FIELD (14, UINT64, skipped, "skipped"),
   FIELD (15, STRING, service, "service"),
   FIELD (16, TEXTS, args, "args"),
+  FIELD (17, UINT32, exit_code, "exit-code"),
 };
 
 static const IrisWireRecord schedule_record = IRIS_WIRE_RECORD (IrisWireScheduleInfo,

@@ -28,6 +28,7 @@ G_BEGIN_DECLS
  * @skipped: key 14, how many runs were left out, because they were missed or overlapped
  * @service: key 15, the service of its items; owned
  * @args: key 16, their arguments; the rest of many is told as one `…`; owned
+ * @exit_code: key 17, how the command of that item ended, as in #IrisWirePersistentItem
  *
  * One schedule.
  */
@@ -50,6 +51,7 @@ typedef struct
   guint64 skipped;
   char *service;
   char **args;
+  guint32 exit_code;
 } IrisWireScheduleInfo;
 
 /**
