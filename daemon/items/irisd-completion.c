@@ -77,12 +77,13 @@ settle (IrisdItems *self, IrisdJob *job, gsize size)
   job->charge = 0;
 }
 
-/* Returns the exit code that lists tell of @job, which is done. */
+/* Returns the exit code that lists tell. What a node of the cluster sends as a status may be any
+ * number. */
 static guint32
 get_exit_code (const IrisdResult *result)
 {
   return result->signal > 0 ? IRIS_WIRE_EXIT_SIGNAL + (guint32) result->signal
-                            : (guint32) MAX (result->exit_status, 0);
+                            : (guint32) CLAMP (result->exit_status, 0, 255);
 }
 
 /* @message is RESULT or ERROR, without a body; it borrows from @job, which has ended. */
