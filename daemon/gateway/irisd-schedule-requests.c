@@ -289,6 +289,7 @@ describe (IrisdGateway *self, const IrisdRecurring *entry, IrisWireScheduleInfo 
   info->last_ms = state->last_ms;
   info->item = state->item;
   info->state = (guint32) state->state;
+  info->exit_code = (guint32) state->exit_code;
   info->runs = state->n_runs;
   info->skipped = state->n_skipped;
   if (irisd_recurring_read (entry, &message, NULL))

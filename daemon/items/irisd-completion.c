@@ -77,6 +77,15 @@ settle (IrisdItems *self, IrisdJob *job, gsize size)
   job->charge = 0;
 }
 
+/* Returns the exit code that lists tell. What a node of the cluster sends as a status may be any
+ * number. */
+static guint32
+get_exit_code (const IrisdResult *result)
+{
+  return result->signal > 0 ? IRIS_WIRE_EXIT_SIGNAL + (guint32) result->signal
+                            : (guint32) CLAMP (result->exit_status, 0, 255);
+}
+
 /* @message is RESULT or ERROR, without a body; it borrows from @job, which has ended. */
 void
 irisd_completion_describe (const IrisdJob *job, IrisWireMessage *message)
@@ -266,6 +275,8 @@ end_persistent (IrisdItems *self, IrisdJob *job)
                    : g_error_matches (job->result.error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_CANCELLED)
                        ? IRIS_WIRE_STATE_CANCELLED
                        : IRIS_WIRE_STATE_FAILED;
+  if (request->state == IRIS_WIRE_STATE_DONE)
+    request->code = get_exit_code (&job->result);
   irisd_job_advance (job, IRISD_EVENT_WRITE_END);
   irisd_journal_post (self->core->journal, request);
 }

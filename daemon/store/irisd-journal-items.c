@@ -499,6 +499,7 @@ tell_state (IrisdPersistentItem *persistent, IrisdJournalRequest *request)
   request->state = (guint32) irisd_persistent_item_get_state (persistent);
   request->pending = !irisd_persistent_item_has_ended (persistent)
                      && request->state != IRIS_WIRE_STATE_BURIED;
+  request->code = persistent->ended_ms != 0 ? persistent->code : 0;
 }
 
 /* Answers FETCH, FOLLOW and SHOW at once. */

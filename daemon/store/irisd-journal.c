@@ -175,7 +175,7 @@ end (IrisdJournal *self, IrisdJournalRequest *request)
   if (request->keeps || persistent->key_size > 0)
     irisd_journal_keep_submission (self, persistent);
   persistent->attempts++;
-  irisd_persistent_item_set_reason (persistent, 0, NULL);
+  irisd_persistent_item_set_reason (persistent, request->code, NULL);
   persistent->ended_ms = irisd_unix_ms ();
   irisd_persistent_item_set_row (persistent, request->state, request->type,
                                  (IrisWireFrame){ request->header.data, request->header.size },

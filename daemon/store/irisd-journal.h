@@ -89,7 +89,7 @@ struct _IrisdJournalRequest
   gboolean keeps;
   guint64 keep_ms;
   IrisdPersistentFilter *filter; /* LIST; in the answer @item is where the next page begins */
-  guint32 code;                  /* BURY: the reason */
+  guint32 code;                  /* BURY: the reason; END, FOLLOW: the exit code */
   char *reason;
   gboolean whole;            /* SHOW: the item as it was submitted is wanted */
   IrisdBroadcast *broadcast; /* BURY, REWRITE, SUBMISSION: the request that waits for it */

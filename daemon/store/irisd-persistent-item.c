@@ -190,8 +190,8 @@ irisd_persistent_item_clear_row (IrisdPersistentItem *self)
     irisd_row_batch_unref (row->row_batch);
 }
 
-/* @code is the IrisWireError for which it is buried, or 0; @reason the same for a person, or
- * NULL. */
+/* @code is the IrisWireError for which it is buried, or the exit code of a command that is done, or
+ * 0; @reason the same for a person, or NULL. */
 void
 irisd_persistent_item_set_reason (IrisdPersistentItem *self, guint32 code, const char *reason)
 {
@@ -231,13 +231,14 @@ irisd_persistent_item_describe (IrisdPersistentItem *self, IrisWirePersistentIte
     .accepted_ms = self->accepted_ms,
     .ended_ms = self->ended_ms,
     .expires_ms = irisd_persistent_item_get_expiry (self),
-    .code = self->code,
+    .code = self->ended_ms == 0 ? self->code : 0,
     .message = g_strdup (self->reason),
     .owner = irisd_owner_is_key (self->owner) ? (guint64) self->owner : (guint32) self->owner,
     .due_ms = self->due_ms,
     .started_ms = atomic_load_explicit (&self->started_ms, memory_order_relaxed),
     .place = self->home >= 0 ? (guint32) self->home : IRIS_WIRE_NO_PLACE,
     .crashes = self->crashes,
+    .exit_code = self->ended_ms != 0 ? self->code : 0,
   };
 }
 

@@ -34,7 +34,7 @@ struct _IrisdPersistentItem
   guint32 attempts;
   guint32 crashes;
   gint32 home;
-  guint16 code; /* an IrisWireError if it is buried */
+  guint16 code; /* an IrisWireError if it is buried; its exit code once it is done */
   guint16 key_size;
   guint8 klass;
   guint8 written : 1;        /* the store has a row of it */

@@ -35,8 +35,8 @@ typedef struct
   guint64 keep_ms;        /* how long its end is kept */
   IrisWireString key;     /* its idempotency key; borrowed */
   IrisWireString service; /* its service's name; borrowed */
-  guint32 code;           /* an IrisWireError, why it is buried; 0 if it is not */
-  IrisWireString reason;  /* the same for a person; borrowed */
+  guint32 code; /* an IrisWireError, why it is buried; its exit code once it is done; or 0 */
+  IrisWireString reason; /* the same for a person; borrowed */
   /* of the message that @header belongs to: SUBMIT, or RESULT or ERROR once it has ended */
   guint8 type;
   IrisWireFrame header; /* that message's header; borrowed */

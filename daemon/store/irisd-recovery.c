@@ -102,7 +102,12 @@ take_row (const IrisdRow *row, gpointer user_data)
       irisd_count (&self->counters.buried, 1);
     }
   else
-    recovery->n_again++;
+    {
+      recovery->n_again++;
+      /* Clients may ask before the gateway of its place, which lets it wait, has begun. */
+      if (record.state == IRIS_WIRE_STATE_QUEUED && record.due_ms > irisd_unix_ms ())
+        irisd_persistent_item_set_state (persistent, IRIS_WIRE_STATE_DELAYED);
+    }
   recovery->run_again (&record, persistent, recovery->user_data);
 }
 

@@ -59,8 +59,8 @@ TEST (persistent_items_survive_and_can_be_watched)
            "echo out; exit 3");
   g_autofree char *item = submitted ();
   irisctl ("wait", two, item);
-  assert_status (0);
-  g_autofree char *ended = g_strdup_printf ("%s done\n%s done\n", two, item);
+  assert_status (1);
+  g_autofree char *ended = g_strdup_printf ("%s done\n%s exit 3\n", two, item);
   ck_assert_str_eq (out, ended);
   restart_with_journal ();
 
@@ -73,7 +73,7 @@ TEST (persistent_items_survive_and_can_be_watched)
   ck_assert_str_eq (json_object_get_string_member (element (list, 0), "class"), "relaxed");
   irisctl ("show", item);
   assert_status (0);
-  ck_assert_ptr_nonnull (strstr (out, "state     done"));
+  ck_assert_ptr_nonnull (strstr (out, "state     exit 3"));
   irisctl ("list", "--state", "queued");
   ck_assert_ptr_null (strstr (out, "done"));
   irisctl ("result", item);
@@ -86,6 +86,33 @@ TEST (persistent_items_survive_and_can_be_watched)
   assert_status (2);
   irisctl ("status");
   ck_assert_ptr_nonnull (strstr (out, "journal ready; persistent items: 1"));
+}
+
+TEST (a_list_tells_how_commands_ended)
+{
+  restart_with_journal ();
+  irisctl ("submit", "-D", "command", "true");
+  irisctl ("submit", "-D", "command", "sh", "-c", "exit 255");
+  irisctl ("submit", "-D", "command", "sh", "-c", "kill -KILL $$");
+  irisctl ("submit", "-D", "echo", "a");
+  assert_status (0);
+  irisctl ("wait", "--all");
+  irisctl ("list");
+  assert_status (0);
+  ck_assert_ptr_nonnull (strstr (out, "done "));
+  ck_assert_ptr_nonnull (strstr (out, "exit 255 "));
+  ck_assert_ptr_nonnull (strstr (out, "signal 9 "));
+  irisctl ("list", "--json");
+  g_autoptr (JsonNode) list = json ();
+  const int wanted[][2] = { { 0, 0 }, { 255, 0 }, { -1, 9 }, { 0, 0 } };
+  for (guint i = 0; i < G_N_ELEMENTS (wanted); i++)
+    {
+      JsonObject *one = element (list, i);
+      ck_assert_str_eq (json_object_get_string_member (one, "state"), "done");
+      ck_assert_str_eq (json_object_get_string_member (one, "error"), "");
+      ck_assert_int_eq (json_object_get_int_member (one, "exit_status"), wanted[i][0]);
+      ck_assert_int_eq (json_object_get_int_member (one, "signal"), wanted[i][1]);
+    }
 }
 
 /* The first -- is dropped; what follows is not parsed, not even another --. */

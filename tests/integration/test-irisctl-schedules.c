@@ -168,6 +168,19 @@ TEST (a_schedule_is_run_paused_resumed_replaced_and_removed)
   assert_refused (2, "there is no schedule “s”");
 }
 
+TEST (the_exit_status_of_the_last_run_is_told)
+{
+  irisctl ("every", "1h", "--name", "bad", "--", "sh", "-c", "exit 5");
+  assert_status (0);
+  irisctl ("schedules", "--run", "bad");
+  assert_status (0);
+  while (get_number ("bad", "state") != IRIS_WIRE_STATE_DONE)
+    g_thread_yield ();
+  ck_assert_int_eq (get_number ("bad", "exit-code"), 5);
+  irisctl ("schedules", "bad");
+  ck_assert_msg (strstr (out, "exit 5") != NULL, "%s", out);
+}
+
 TEST (what_makes_no_sense_is_refused)
 {
   irisctl ("cron", "0 0 30 2 *", "--", "true");

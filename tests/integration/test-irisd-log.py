@@ -52,7 +52,7 @@ class Log(unittest.TestCase):
     def some_items(self):
         self.irisctl("send", "echo", "hello")
         number = self.irisctl("submit", "--detach", "command", "false").split()[0]
-        self.irisctl("wait", number)
+        self.irisctl("wait", number, status=1)
         self.number = int(number)
 
     def events(self, *options):
@@ -88,7 +88,7 @@ class Log(unittest.TestCase):
             buried = submit("buried", "--delay", "1h", "echo", "x")
             self.irisctl("bury", buried)
             self.irisctl("cancel", buried)
-            self.irisctl("wait", submit("retried", "--retries", "1", "--backoff", "1ms", "command", "false"))
+            self.irisctl("wait", submit("retried", "--retries", "1", "--backoff", "1ms", "command", "false"), status=1)
             self.irisctl("wait", submit("expired", "--delay", "10ms", "--deadline", "1ms", "echo", "x"), status=1)
             submit("kept", "--delay", "1h", "echo", "x")
 

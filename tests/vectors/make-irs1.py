@@ -303,13 +303,17 @@ valid("changed", "ten items were kicked", "CHANGED", {50: 10})
 KEPT = [
     {0: 7, 1: 1, 2: 1, 3: "echo", 4: "", 5: 5, 6: 0, 7: 1767225600000, 8: 0, 9: 0, 10: 0, 11: "",
      20: 0, 21: 1767229200000, 22: 0, 23: 1, 24: 0, 25: ["--upper", "a b"],
-     26: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", 31: "", 32: "node-b"},
+     26: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", 31: "", 32: "node-b", 33: 0},
     {0: 9, 1: 5, 2: 2, 3: "command", 4: "order-7", 5: 0, 6: 1, 7: 1767225600000, 8: 1767225601000, 9: 1767312001000,
-     10: 0, 11: "", 20: 1000, 21: 0, 22: 1767225600500, 23: 0, 24: 0, 25: [], 26: "", 31: "", 32: ""},
+     10: 0, 11: "", 20: 1000, 21: 0, 22: 1767225600500, 23: 0, 24: 0, 25: [], 26: "", 31: "", 32: "",
+     33: 0},
     {0: 12, 1: 8, 2: 2, 3: "sha256", 4: "", 5: 0, 6: 3, 7: 1767225600000, 8: 0, 9: 0, 10: 12,
-     11: "/srv/x: no such file", 20: 2**33 + 7, 21: 0, 22: 0, 23: 4294967295, 24: 2, 25: [], 26: "", 31: "laptop", 32: ""},
+     11: "/srv/x: no such file", 20: 2**33 + 7, 21: 0, 22: 0, 23: 4294967295, 24: 2, 25: [], 26: "", 31: "laptop", 32: "",
+     33: 0},
+    {0: 13, 1: 3, 2: 1, 3: "command", 4: "", 5: 12, 6: 1, 7: 1767225600000, 8: 1767225601000, 9: 1767312001000,
+     10: 0, 11: "", 20: 1000, 21: 0, 22: 1767225600500, 23: 0, 24: 0, 25: [], 26: "", 31: "", 32: "", 33: 256 + 9},
 ]
-valid("list-reply", "three items, one of them buried", "LIST_REPLY", {}, pack(KEPT), value=plain(KEPT))
+valid("list-reply", "four items, one of them buried, one killed by a signal", "LIST_REPLY", {}, pack(KEPT), value=plain(KEPT))
 valid("list-reply-more", "as many, and more may come behind number 9", "LIST_REPLY", {63: 9}, pack(KEPT), value=plain(KEPT))
 valid("list-reply-none", "no items", "LIST_REPLY", {}, pack([]), value=[])
 valid("show-reply", "one item", "SHOW_REPLY", {}, pack(KEPT[1:2]), value=plain(KEPT[1:2]))
@@ -452,7 +456,8 @@ valid("keys-reply", "no keys", "KEYS_REPLY", {}, pack([]), value=[])
 valid("keys-reply-two", "a key that is in use, and one that was revoked", "KEYS_REPLY", {15: "/etc/iris/keys.d"}, pack(KEYS_ROWS), value=plain(KEYS_ROWS))
 valid("schedules-reply", "no schedules", "SCHEDULES_REPLY", {}, pack([]), value=[])
 SCHEDULES = [{0: "backup", 1: 1000, 2: "30 2 * * *", 3: 0, 4: "Europe/Zurich", 5: 60000, 6: 2, 7: 2, 8: False, 9: 1700000000000, 10: 1699913600000, 11: 7,
-              12: 3, 13: 12, 14: 1, 15: "command", 16: ["backup", "--all"], 17: "b", 18: False, 19: "core:0", 20: True}]
+              12: 3, 13: 12, 14: 1, 15: "command", 16: ["backup", "--all"], 17: 3, 18: "b", 19: False, 20: "core:0",
+              21: True}]
 valid("schedules-reply-one", "one, and there are more", "SCHEDULES_REPLY", {61: b"1000/backup"}, pack(SCHEDULES), value=plain(SCHEDULES))
 valid("queues-reply", "no queues", "QUEUES_REPLY", {}, pack([]), value=[])
 QUEUES = [{0: "builds", 1: 1, 2: 5, 3: True, 4: 0, 5: 12}, {0: "films", 1: 2, 2: 3, 3: False, 4: 2, 5: 0}]

@@ -46,6 +46,7 @@ class Machine:
                 "ended_ms": self.begin_ms - 30000 if ended else 0, "due_ms": self.begin_ms + 7200000 if state == "delayed" else 0,
                 "expires_ms": 0, "error": "service-failed" if state == "buried" else "",
                 "message": "the command ended with status 3" if state == "buried" else "",
+                "exit_status": 7 if state == "done" and number % 18 == 4 else 0, "signal": 0,
                 "args": [] if ended else ["sh", "-c", "convert 'picture %d.png' -resize 50%% out.png" % number]}
 
     def state(self, role):

@@ -61,6 +61,13 @@ item_new (const IrisWirePersistentItem *item)
   self->traceparent = g_strdup (item->traceparent);
   self->owner_name = g_strdup (item->owner_name);
   self->node = g_strdup (item->node);
+  if (item->exit_code < IRIS_WIRE_EXIT_SIGNAL)
+    self->exit_status = (int) item->exit_code;
+  else
+    {
+      self->exit_status = -1;
+      self->signal = (int) (item->exit_code - IRIS_WIRE_EXIT_SIGNAL);
+    }
   return self;
 }
 

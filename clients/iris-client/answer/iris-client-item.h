@@ -83,6 +83,8 @@ typedef void (*IrisClientOutputFunc) (gboolean is_error,
  * @owner_name: the name of the key that it belongs to; empty for a user
  * @node: the node of irisd's cluster where it runs, or that it was submitted to; empty: this one,
  * or any
+ * @exit_status: of a command that is done: its exit status, or -1 if a signal killed it; else 0
+ * @signal: of a command that is done: the signal that killed it; else 0
  *
  * A work item that irisd keeps. Its fields are to be read only.
  */
@@ -110,6 +112,8 @@ typedef struct
   char *traceparent;
   char *owner_name;
   char *node;
+  int exit_status;
+  int signal;
 } IrisClientItem;
 
 IRIS_CLIENT_AVAILABLE_IN_ALL

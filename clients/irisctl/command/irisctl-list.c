@@ -42,10 +42,11 @@ show_text (const Ctl *ctl, const IrisClientItem *item)
   g_autofree char *place = ctl_format_place (ctl, item);
   g_autofree char *owner = ctl_format_owner (item);
   g_autofree char *args = ctl_format_args ((const char *const *) item->args);
+  g_autofree char *state = ctl_format_state (item);
 
   g_print ("item      %" G_GUINT64_FORMAT
            "\nstate     %s\nclass     %s\nservice   %s\nowner     %s\n",
-           item->number, item->state_name, item->durability, item->service, owner);
+           item->number, state, item->durability, item->service, owner);
   if (*args != '\0')
     g_print ("%s  %s\n", g_str_equal (item->service, "command") ? "command " : "args    ", args);
   if (*item->key != '\0')
@@ -136,13 +137,19 @@ state_colour (IrisClientItemState state)
     }
 }
 
+static gboolean
+ended_badly (const IrisClientItem *item)
+{
+  return item->exit_status != 0 || item->signal != 0;
+}
+
 static char *
 state_cell (const IrisClientItem *item)
 {
-  CtlColour colour = state_colour (item->state);
+  CtlColour colour = ended_badly (item) ? CTL_COLOUR_RED : state_colour (item->state);
+  char *state = ctl_format_state (item);
 
-  return colour != CTL_COLOUR_NONE ? ctl_table_colour (colour, g_strdup (item->state_name))
-                                   : g_strdup (item->state_name);
+  return colour != CTL_COLOUR_NONE ? ctl_table_colour (colour, state) : state;
 }
 
 static void

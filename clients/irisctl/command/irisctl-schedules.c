@@ -308,11 +308,18 @@ static char *
 describe_end (GVariant *schedule)
 {
   IrisClientItemState state = (IrisClientItemState) get_number (schedule, "state");
+  guint64 exit_code = get_number (schedule, "exit-code");
 
   if (get_number (schedule, "item") == 0)
     return g_strdup ("");
   if (state == 0)
     return g_strdup ("not ended");
+  if (exit_code >= IRIS_WIRE_EXIT_SIGNAL)
+    return ctl_table_colour (CTL_COLOUR_RED, g_strdup_printf ("signal %" G_GUINT64_FORMAT,
+                                                              exit_code - IRIS_WIRE_EXIT_SIGNAL));
+  if (exit_code > 0)
+    return ctl_table_colour (CTL_COLOUR_RED,
+                             g_strdup_printf ("exit %" G_GUINT64_FORMAT, exit_code));
   return ctl_table_colour (state == IRIS_CLIENT_ITEM_DONE ? CTL_COLOUR_GREEN : CTL_COLOUR_RED,
                            g_strdup (ctl_filter_state_name (state)));
 }

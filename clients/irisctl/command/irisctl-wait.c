@@ -49,21 +49,23 @@ time_left_ms (const Wait *self)
 static void
 tell (Wait *self, const IrisClientItem *item)
 {
+  g_autofree char *state = ctl_format_state (item);
+
   if (self->ctl->json)
     {
       ctl_item_json (self->ctl, ctl_json_array_next (&self->array), item);
       ctl_json_array_flush (&self->array);
     }
   else
-    g_print ("%" G_GUINT64_FORMAT " %s\n", item->number, item->state_name);
+    g_print ("%" G_GUINT64_FORMAT " %s\n", item->number, state);
   if (notify)
     {
       g_autofree char *name = g_strdup_printf ("%" G_GUINT64_FORMAT " (%s)", item->number,
                                                item->service);
 
-      ctl_notify (name, item->state_name);
+      ctl_notify (name, state);
     }
-  if (item->state != IRIS_CLIENT_ITEM_DONE)
+  if (item->state != IRIS_CLIENT_ITEM_DONE || item->exit_status != 0)
     self->status = MAX (self->status, CTL_FAILED);
 }
 
@@ -227,12 +229,12 @@ const CtlCommand ctl_wait_command = {
   .name = "wait",
   .arguments = "ITEM… | --all",
   .summary = "wait until persistent items have ended",
-  .description =
-      "Prints a line for each when it has ended, and how. The results stay: irisctl\n"
-      "result prints them. Exit status 1 if an item failed, or has not ended in time.\n\n"
-      "Examples:\n"
-      "  irisctl wait 7 8\n"
-      "  irisctl wait --key nightly- --timeout 3600\n",
+  .description = "Prints a line for each when it has ended, and how. The results stay: irisctl\n"
+                 "result prints them. Exit status 1 if an item failed, a command ended badly, or\n"
+                 "one has not ended in time.\n\n"
+                 "Examples:\n"
+                 "  irisctl wait 7 8\n"
+                 "  irisctl wait --key nightly- --timeout 3600\n",
   .takes_filter = TRUE,
   .takes_node = TRUE,
   .operand = CTL_OPERAND_ITEM,

@@ -71,6 +71,7 @@ tell (const Watch *self, const IrisClientItem *item, IrisClientItemState before)
   const char *name = before == IRIS_CLIENT_ITEM_ANY ? "" : ctl_filter_state_name (before);
   g_autoptr (GDateTime) now = g_date_time_new_now_local ();
   g_autofree char *time = g_date_time_format (now, "%T");
+  g_autofree char *state = ctl_format_state (item);
 
   if ((self->states >> item->state & 1) == 0)
     return;
@@ -78,9 +79,8 @@ tell (const Watch *self, const IrisClientItem *item, IrisClientItemState before)
     tell_json (item, name);
   else
     g_print ("%s %6" G_GUINT64_FORMAT " %9s > %-9s %s%s%s%s%s\n", time, item->number,
-             *name != '\0' ? name : "-", item->state_name, item->service,
-             *item->key != '\0' ? " " : "", item->key, *item->message != '\0' ? ": " : "",
-             item->message);
+             *name != '\0' ? name : "-", state, item->service, *item->key != '\0' ? " " : "",
+             item->key, *item->message != '\0' ? ": " : "", item->message);
 }
 
 static void

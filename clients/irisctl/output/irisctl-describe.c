@@ -86,6 +86,17 @@ ctl_item_elapsed_ms (const IrisClientItem *item, guint64 now_ms)
   return item->started_ms > 0 && until_ms > item->started_ms ? until_ms - item->started_ms : 0;
 }
 
+/* How a command ended, if not well; else where the item is. */
+char *
+ctl_format_state (const IrisClientItem *item)
+{
+  if (item->signal > 0)
+    return g_strdup_printf ("signal %d", item->signal);
+  if (item->exit_status > 0)
+    return g_strdup_printf ("exit %d", item->exit_status);
+  return g_strdup (item->state_name);
+}
+
 char *
 ctl_format_item_time (const IrisClientItem *item, guint64 now_ms)
 {
@@ -195,5 +206,10 @@ ctl_item_json (const Ctl *ctl, JsonBuilder *builder, const IrisClientItem *item)
   ctl_json_double (builder, "expires", item->expires_ms / 1e3);
   ctl_json_string (builder, "error", item->error_name);
   ctl_json_string (builder, "message", item->message);
+  if (item->state == IRIS_CLIENT_ITEM_DONE)
+    {
+      ctl_json_int (builder, "exit_status", item->exit_status);
+      ctl_json_int (builder, "signal", item->signal);
+    }
   json_builder_end_object (builder);
 }

@@ -150,6 +150,7 @@ char *ctl_format_args (const char *const *args);
 guint64 ctl_item_elapsed_ms (const IrisClientItem *item, guint64 now_ms);
 
 /* What there is to say of its time: when it will run, for how long it has run, or what it took. */
+char *ctl_format_state (const IrisClientItem *item);
 char *ctl_format_item_time (const IrisClientItem *item, guint64 now_ms);
 
 /* A user's name, or number. */

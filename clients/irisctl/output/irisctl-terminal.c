@@ -162,6 +162,13 @@ append_wrapped (GString *out, const char *line, guint columns)
     }
 }
 
+/* Whether @line is of a paragraph, whose lines flow into each other. */
+static gboolean
+is_prose (const char *line)
+{
+  return line[0] != '\0' && line[0] != ' ';
+}
+
 void
 ctl_terminal_print_help (const char *text)
 {
@@ -171,9 +178,13 @@ ctl_terminal_print_help (const char *text)
 
   for (guint i = 0; lines[i] != NULL; i++)
     {
-      if (i > 0)
+      g_autoptr (GString) line = g_string_new (lines[i]);
+
+      while (is_prose (lines[i]) && lines[i + 1] != NULL && is_prose (lines[i + 1]))
+        g_string_append_printf (line, " %s", lines[++i]);
+      append_wrapped (out, line->str, (columns > 0 ? columns : USUAL_COLUMNS));
+      if (lines[i + 1] != NULL)
         g_string_append_c (out, '\n');
-      append_wrapped (out, lines[i], (columns > 0 ? columns : USUAL_COLUMNS));
     }
   fputs (out->str, stdout);
 }

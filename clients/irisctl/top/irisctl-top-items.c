@@ -52,7 +52,7 @@ add_item (const TopData *data, GPtrArray *rows, const IrisClientItem *item, guin
   row->open = is_open (item);
   row->colour = colour_of (item->state);
   top_row_add_value (row, (double) item->number, g_strdup (name));
-  top_row_add_text (row, g_strdup (item->state_name));
+  top_row_add_text (row, ctl_format_state (item));
   top_row_add_text (row, ctl_format_node_or_place (data->ctl, item));
   top_row_add_value (row, time_key (item, now_ms), ctl_format_item_time (item, now_ms));
   top_row_add_value (row, item->attempts, g_strdup_printf ("%u", item->attempts));

@@ -428,6 +428,7 @@ _KEPT: Dict[int, Tuple[str, Any]] = {
     9: ("expires-ms", "u64"), 10: ("code", "u32"), 11: ("message", "text"), 20: ("owner", "u64"),
     21: ("due-ms", "u64"), 22: ("started-ms", "u64"), 23: ("place", "u32"), 24: ("crashes", "u32"), 25: ("args", "texts"),
     26: ("traceparent", "text"), 31: ("owner-name", "text"), 32: ("node", "text"),
+    33: ("exit-code", "u32"),
 }
 _OUTCOME: Dict[int, Tuple[str, Any]] = {
     0: ("class", "u32"), 1: ("done", "u64"), 2: ("failed", "u64"), 3: ("cancelled", "u64"), 4: ("expired", "u64"),
@@ -501,8 +502,8 @@ _SCHEDULE: Dict[int, Tuple[str, Any]] = {
     0: ("name", "text"), 1: ("owner", "u64"), 2: ("calendar", "text"), 3: ("every-ms", "u64"), 4: ("zone", "text"),
     5: ("jitter-ms", "u64"), 6: ("missed", "u32"), 7: ("overlap", "u32"), 8: ("suspended", "bool"), 9: ("next-ms", "u64"),
     10: ("last-ms", "u64"), 11: ("item", "u64"), 12: ("state", "u32"), 13: ("runs", "u64"), 14: ("skipped", "u64"),
-    15: ("service", "text"), 16: ("args", "texts"), 17: ("node", "text"), 18: ("any-node", "bool"), 19: ("place", "text"),
-    20: ("strict", "bool"),
+    15: ("service", "text"), 16: ("args", "texts"), 17: ("exit-code", "u32"), 18: ("node", "text"), 19: ("any-node", "bool"),
+    20: ("place", "text"), 21: ("strict", "bool"),
 }
 _QUEUE: Dict[int, Tuple[str, Any]] = {
     0: ("name", "text"), 1: ("limit", "u32"), 2: ("priority", "u32"), 3: ("suspended", "bool"), 4: ("running", "u64"),

@@ -39,7 +39,7 @@ def make_older(journal, seconds):
     with database:
         for name, body in database.execute("SELECT name, body FROM records WHERE kind = ?", (KIND,)).fetchall():
             if name.endswith(b"\0state"):
-                numbers = list(struct.unpack("<7Q", body))
+                numbers = list(struct.unpack("<8Q", body))[:7]  # the last came later: the exit code
                 numbers[MADE] = numbers[HANDLED] = then
                 put(database, name, struct.pack("<7Q", *numbers))
             else:

@@ -209,6 +209,8 @@ write_item (WebJson *json, const IrisClientItem *item)
   web_json_number (json, "expires_ms", item->expires_ms);
   web_json_text (json, "error", item->error_name);
   web_json_text (json, "message", item->message);
+  web_json_signed (json, "exit_status", item->exit_status);
+  web_json_number (json, "signal", (guint64) item->signal);
   web_json_begin (json, "args", '[');
   for (guint i = 0; item->args != NULL && item->args[i] != NULL; i++)
     web_json_text (json, NULL, item->args[i]);

@@ -10,6 +10,8 @@ const STATES = { "": "open and buried", "all": "all", "queued,delayed,leased,run
 const OPEN = "queued,delayed,leased,running,suspended,buried";
 const TONES = { running: "good", leased: "good", failed: "bad", buried: "bad", delayed: "warn", suspended: "warn" };
 const ENDED = ["done", "failed", "cancelled"];
+const howOf = item => item.signal ? "signal " + item.signal : item.exit_status > 0 ? "exit " + item.exit_status : item.state;
+const toneOf = item => item.signal || item.exit_status > 0 ? "bad" : TONES[item.state] || "";
 
 const shellWord = word => /^[\w@%+=:,./-]+$/.test(word) ? word : word.includes("'") && !/["$`\\!]/.test(word) ? `"${word}"`
   : "'" + word.replaceAll("'", "'\\''") + "'";
@@ -117,7 +119,7 @@ class ItemDialog {
   }
 
   showFacts() {
-    const item = this.item, state = el("span", { class: TONES[item.state] || null }, item.state), list = facts([["state", ""],
+    const item = this.item, state = el("span", { class: toneOf(item) || null }, howOf(item)), list = facts([["state", ""],
       ["service", item.service], ...(item.args?.length ? [["command", commandOf(item)]] : []), ...(item.key ? [["key", item.key]] : []),
       ["class", item.class], ["owner", ownerOf(item)], ["place", placeName(item.place)], ["time", timeOf(item, Date.now())],
       ["accepted", moment(item.accepted_ms)], ...(item.due_ms ? [["due", moment(item.due_ms)]] : []), ["started", moment(item.started_ms)],
@@ -194,7 +196,7 @@ export class ItemsView {
       });
     this.table = new Table("Persistent items", [
       { title: "item", head: true, number: true, by: item => item.number, node: (item, now) => el("a", { href: "#items/" + now().number }, String(item.number)) },
-      { title: "state", by: item => item.state, node: () => el("span"), update: (node, item) => { setText(node, item.state); node.className = TONES[item.state] || ""; } },
+      { title: "state", by: howOf, node: () => el("span"), update: (node, item) => { setText(node, howOf(item)); node.className = toneOf(item); } },
       { title: "time", kind: "whole", text: item => timeOf(item, Date.now()) },
       { title: "place", low: true, text: item => placeName(item.place) },
       { title: "service", low: true, text: item => item.service },

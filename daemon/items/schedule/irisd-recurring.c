@@ -18,6 +18,9 @@
 
 #define N_STATE (sizeof (IrisdRecurringState) / sizeof (guint64))
 
+/* A state that was written before there were exit codes. */
+#define N_FIRST_STATE (N_STATE - 1)
+
 /* In front of header and body. */
 typedef struct
 {
@@ -199,10 +202,10 @@ irisd_recurring_read_item (const IrisdRecurring *self, IrisWireMessage *item, GE
 gboolean
 irisd_recurring_load_state (IrisdRecurring *self, const IrisdNamedRecord *record)
 {
-  guint64 numbers[N_STATE];
-  if (record->body_size != sizeof numbers)
+  guint64 numbers[N_STATE] = { 0 };
+  if (record->body_size != sizeof numbers && record->body_size != N_FIRST_STATE * sizeof numbers[0])
     return FALSE;
-  memcpy (numbers, record->body, sizeof numbers);
+  memcpy (numbers, record->body, record->body_size);
   for (guint i = 0; i < N_STATE; i++)
     numbers[i] = GUINT64_FROM_LE (numbers[i]);
   if (numbers[0] != self->made_ms)

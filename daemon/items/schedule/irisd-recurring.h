@@ -26,6 +26,7 @@ typedef struct
   guint64 state;      /* in which IrisWireState it ended; 0: not known */
   guint64 n_runs;
   guint64 n_skipped;
+  guint64 exit_code; /* of the last run, if it is done; see IrisWirePersistentItem */
 } IrisdRecurringState;
 
 /* How the runs that are due now are to be treated. */

@@ -442,6 +442,7 @@ submit (IrisdSchedules *self,
   irisd_core_add_bytes (items->core, (gint64) job->charge);
   entry->pending = entry->state.item = job->id;
   entry->state.state = 0;
+  entry->state.exit_code = 0;
   entry->state.last_ms = irisd_unix_ms ();
   entry->state.n_runs++;
   watch_run (self, entry, job->id);
@@ -625,6 +626,7 @@ irisd_schedules_take_end (IrisdSchedules *self, IrisdJournalRequest *request)
     return;
   entry->running = FALSE;
   entry->state.state = request->error == NULL ? request->state : IRIS_WIRE_STATE_DONE;
+  entry->state.exit_code = request->error == NULL ? request->code : 0;
   if (irisd_items_get_phase (self->items) != IRISD_PHASE_SERVING)
     return;
   post_change (self, make_state_change (entry), NULL);

@@ -31,6 +31,7 @@ static const IrisWireRecordField item_fields[] = {
   ITEM_FIELD (26, STRING, traceparent, "traceparent"),
   ITEM_FIELD (31, STRING, owner_name, "owner-name"),
   ITEM_FIELD (32, STRING, node, "node"),
+  ITEM_FIELD (33, UINT32, exit_code, "exit-code"),
 };
 
 static const IrisWireRecord item_record = IRIS_WIRE_RECORD (IrisWirePersistentItem, item_fields);

@@ -17,6 +17,13 @@ G_BEGIN_DECLS
 #define IRIS_WIRE_NO_PLACE G_MAXUINT32
 
 /**
+ * IRIS_WIRE_EXIT_SIGNAL:
+ *
+ * An exit code from here on is the number of the signal that killed a command, plus this.
+ */
+#define IRIS_WIRE_EXIT_SIGNAL 256
+
+/**
  * IrisWirePersistentItem:
  * @item: key 0, its number
  * @state: key 1, an #IrisWireState
@@ -41,6 +48,8 @@ G_BEGIN_DECLS
  * has ended; owned
  * @owner_name: key 31, the name of the key that it belongs to, empty for a user; owned
  * @node: key 32, the node of the cluster where it runs or waits; empty: this one, or any; owned
+ * @exit_code: key 33, of a command that is done: its exit status, or %IRIS_WIRE_EXIT_SIGNAL and the
+ *   signal that killed it; else 0
  *
  * One item. A string that is %NULL is sent as an empty one.
  */
@@ -67,6 +76,7 @@ typedef struct
   char *traceparent;
   char *owner_name;
   char *node;
+  guint32 exit_code;
 } IrisWirePersistentItem;
 
 /**

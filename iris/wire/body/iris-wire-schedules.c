@@ -27,10 +27,11 @@ static const IrisWireRecordField schedule_fields[] = {
   FIELD (14, UINT64, skipped, "skipped"),
   FIELD (15, STRING, service, "service"),
   FIELD (16, TEXTS, args, "args"),
-  FIELD (17, STRING, node, "node"),
-  FIELD (18, BOOLEAN, any_node, "any-node"),
-  FIELD (19, STRING, place, "place"),
-  FIELD (20, BOOLEAN, strict, "strict"),
+  FIELD (17, UINT32, exit_code, "exit-code"),
+  FIELD (18, STRING, node, "node"),
+  FIELD (19, BOOLEAN, any_node, "any-node"),
+  FIELD (20, STRING, place, "place"),
+  FIELD (21, BOOLEAN, strict, "strict"),
 };
 
 static const IrisWireRecord schedule_record = IRIS_WIRE_RECORD (IrisWireScheduleInfo,

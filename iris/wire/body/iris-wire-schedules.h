@@ -28,10 +28,11 @@ G_BEGIN_DECLS
  * @skipped: key 14, how many runs were left out, because they were missed or overlapped
  * @service: key 15, the service of its items; owned
  * @args: key 16, their arguments; the rest of many is told as one `…`; owned
- * @node: key 17, the node that they are for, or empty; owned
- * @any_node: key 18, they are for any node
- * @place: key 19, the place that they are for, by its name or its number, or empty; owned
- * @strict: key 20, they run nowhere else
+ * @exit_code: key 17, how the command of that item ended, as in #IrisWirePersistentItem
+ * @node: key 18, the node that they are for, or empty; owned
+ * @any_node: key 19, they are for any node
+ * @place: key 20, the place that they are for, by its name or its number, or empty; owned
+ * @strict: key 21, they run nowhere else
  *
  * One schedule.
  */
@@ -54,6 +55,7 @@ typedef struct
   guint64 skipped;
   char *service;
   char **args;
+  guint32 exit_code;
   char *node;
   gboolean any_node;
   char *place;
