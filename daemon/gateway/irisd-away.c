@@ -41,9 +41,15 @@ refuse (GError **error, IrisWireError code, const char *reason)
 static gboolean
 refuse_alone (GError **error)
 {
+#ifdef IRISD_HAVE_CLUSTER
   return refuse (error, IRIS_WIRE_ERROR_NO_CLUSTER,
                  "this irisd is in no cluster: leave out the node, or have irisd join one, "
                  "[cluster] in its configuration");
+#else
+  return refuse (error, IRIS_WIRE_ERROR_NO_CLUSTER,
+                 "this irisd is in no cluster: it was built without clusters; leave out the node, "
+                 "or build irisd with -Dcluster=enabled");
+#endif
 }
 
 static gboolean

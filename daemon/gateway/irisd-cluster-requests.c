@@ -125,6 +125,10 @@ irisd_cluster_requests_answer_nodes (IrisdGateway *self,
                                                            : NULL;
   g_autoptr (IrisWireNodes) nodes = members != NULL ? describe_nodes (members)
                                                     : iris_wire_nodes_new (0);
+#ifndef IRISD_HAVE_CLUSTER
+  g_free (nodes->reason);
+  nodes->reason = g_strdup (WHY_NONE);
+#endif
   g_autoptr (GBytes) body = iris_wire_nodes_encode (nodes, &core->wire_limits, &error);
   IrisWireMessage reply;
   iris_wire_message_init (&reply, IRIS_WIRE_NODES_REPLY, request->request_id);

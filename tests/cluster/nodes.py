@@ -7,8 +7,8 @@ import select
 import subprocess
 import sys
 
-from nats import ApiError, NatsError
-from processes import PATIENCE_S, slowness, wait_until
+from nats import ApiError
+from processes import PATIENCE_S, patience, wait_until
 
 # Of the states of a node in NODES_REPLY.
 HERE = 1
@@ -16,7 +16,7 @@ HERE = 1
 READYZ = """
 import sys, urllib.error, urllib.request
 try:
-    answer = urllib.request.urlopen(f'http://127.0.0.1:{sys.argv[1]}/readyz', timeout=30)
+    answer = urllib.request.urlopen(f'http://127.0.0.1:{sys.argv[1]}/readyz', timeout=60)
 except urllib.error.HTTPError as error:
     answer = error
 sys.stdout.write(answer.read().decode())
@@ -60,7 +60,7 @@ class Node:
     def start(self):
         read = self.spawn()
         try:
-            if not select.select([read], [], [], PATIENCE_S * slowness())[0] or not os.read(read, 4096):
+            if not select.select([read], [], [], patience())[0] or not os.read(read, 4096):
                 raise AssertionError(f'{self.name} did not start:\n{self.process.text()[-3000:]}')
         finally:
             os.close(read)
@@ -80,7 +80,7 @@ class Node:
     def irisctl(self, *arguments, status=0, timeout=PATIENCE_S):
         """What irisctl prints; its exit status must be that one, or any if it is None."""
         done = subprocess.run([self.nodes.irisctl, '--dir', str(self.dir), *map(str, arguments)], env=self.env,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=timeout * slowness())
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=patience(timeout))
         if status is not None and done.returncode != status:
             raise AssertionError(f'{self.name}: irisctl {" ".join(map(str, arguments))}: status {done.returncode}\n'
                                  f'{done.stdout}{done.stderr}\nirisd says:\n{self.process.text()[-2000:]}')
@@ -89,6 +89,15 @@ class Node:
     def json(self, *arguments, **more):
         return json.loads(self.irisctl(*arguments, '--json', **more))
 
+    def describe(self):
+        """What it is doing, in a line."""
+        if self.process.stopped or not self.process.alive():
+            return f'{self.name}: {"stopped" if self.process.stopped else "does not run"}'
+        try:
+            status = self.json('status', timeout=10)
+        except (AssertionError, subprocess.SubprocessError, ValueError) as error:
+            return f'{self.name}: irisctl status: {error}'
+        return f'{self.name}: {status.get("commands_running")} commands run, cluster {json.dumps(status.get("cluster"))}'
 
     def readyz(self):
         """What irisd-web says, which irisd starts with the option --http 127.0.0.1:0."""
@@ -96,7 +105,7 @@ class Node:
                            f'irisd-web of {self.name} serves')
         port = lines[-1].rstrip('/').rsplit(':', 1)[1]
         return subprocess.run([*self.inside, sys.executable, '-c', READYZ, port], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              text=True, check=True, timeout=PATIENCE_S * slowness()).stdout
+                              text=True, check=True, timeout=patience()).stdout
 
 
 class Nodes:
@@ -111,6 +120,7 @@ class Nodes:
         self.secret.write_text(secrets.token_hex(32) + '\n')
         self.secret.chmod(0o600)
         self.all = [self.make(number, networks[number] if networks else None) for number in range(count)]
+        folder.states.append(lambda: [node.describe() for node in self.all])
 
     def make(self, number, network=None, **more):
         """The irisd that is n1, n2, …; one in a network uses only the server there."""
@@ -156,9 +166,8 @@ class Nodes:
             wait_until(lambda: names <= self.known_to(node), f'{node.name} knows {", ".join(sorted(names))}')
 
     def messages(self, stream):
-        """How many a stream has; None without an answer."""
+        """How many a stream has; None if there is no such stream."""
         try:
-            with self.servers.connect() as nats:
-                return nats.api('STREAM.INFO.' + stream)['state']['messages']
-        except (NatsError, ApiError):
+            return self.servers.api('STREAM.INFO.' + stream)['state']['messages']
+        except ApiError:
             return None

@@ -17,13 +17,15 @@ import time
 # Until a condition holds: far more than any of it takes, and more yet on a machine with other work (slowness()).
 PATIENCE_S = 90
 SHORTEST_POLL_S, LONGEST_POLL_S = 0.01, 0.2
+# A wait that does not end is told by the test, before Meson ends that without a word.
+MOST_SLOWNESS = 10.0
 PR_SET_PDEATHSIG = 1
 
 owned = []  # sockets whose names are ports
 libc = ctypes.CDLL(None, use_errno=True)
 
 
-def wait_until(condition, what, patience=PATIENCE_S):
+def wait_until(condition, what, limit=PATIENCE_S):
     """Polls for what no message announces, and returns what the condition returned."""
     begin, again = time.monotonic(), SHORTEST_POLL_S
     while True:
@@ -31,7 +33,7 @@ def wait_until(condition, what, patience=PATIENCE_S):
         if found:
             return found
         waited = time.monotonic() - begin
-        if waited > patience * slowness():
+        if waited > patience(limit):
             raise AssertionError(f'{what}: not within {waited:.0f} s')
         # A poll may be a run of irisctl, so what takes long is looked at less often.
         pause(again)
@@ -45,7 +47,12 @@ def pause(seconds):
 
 def slowness():
     """How much longer things take here than on a machine without other work; 1 or more."""
-    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+    return min(max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)), MOST_SLOWNESS)
+
+
+def patience(seconds=PATIENCE_S):
+    """What a wait may take on this machine that would take at most so long on one without other work."""
+    return seconds * slowness()
 
 
 def free_ports(count, host='127.0.0.1'):
@@ -108,15 +115,20 @@ class Process:
     def kill(self):
         """kill -9; returns when it is gone."""
         self.signal(signal.SIGKILL)
-        if self.child is not None:
-            self.child.wait(PATIENCE_S)
+        self.wait('is gone after SIGKILL')
 
     def terminate(self):
         """SIGTERM, and its exit status."""
         if self.stopped:
             self.go_on()
         self.signal(signal.SIGTERM)
-        return self.child.wait(PATIENCE_S) if self.child is not None else None
+        return self.wait('ends after SIGTERM')
+
+    def wait(self, what):
+        try:
+            return self.child.wait(patience()) if self.child is not None else None
+        except subprocess.TimeoutExpired as error:
+            raise AssertionError(f'{self.name} {what}: not within {error.timeout:.0f} s') from error
 
 
 class Folder:
@@ -125,6 +137,7 @@ class Folder:
     def __init__(self, prefix='iris-cluster-'):
         self.path = pathlib.Path(tempfile.mkdtemp(prefix=prefix))
         self.processes, self.before_end, self.at_end = [], [], []
+        self.states = []  # functions that return lines
         # irisd refuses a folder that others may write to; other accounts pass through to sockets.
         self.path.chmod(0o711)
         atexit.register(self.close)
@@ -153,12 +166,18 @@ class Folder:
             for line in process.text().splitlines()[-lines:]:
                 print(f'# {process.name}: {line}', file=sys.stderr)
 
+    def show_states(self):
+        for function in self.states:
+            for line in function():
+                print(f'# {line}', file=sys.stderr)
+
     def __enter__(self):
         return self
 
     def __exit__(self, kind, *_):
         if kind is not None and not issubclass(kind, KeyboardInterrupt):
             self.show_logs()
+            self.show_states()
         self.close()
 
 

@@ -10,7 +10,7 @@ import threading
 import time
 
 from nats import ApiError, NatsError
-from processes import pause
+from processes import patience, pause
 
 # A lease of the tests is five times as long, and renewed three times.
 SLOW_S = 1.0
@@ -22,15 +22,15 @@ STREAM = {'name': 'RIG_PULSE', 'subjects': ['rig.pulse'], 'num_replicas': 3, 'ma
 class Pulse(threading.Thread):
     """Writes into `faults` when the servers were slow, until the folder is closed."""
 
-    def __init__(self, folder, servers, faults):
+    def __init__(self, folder, servers, faults, led=LED):
         super().__init__(daemon=True, name='pulse')
-        self.servers, self.faults, self.enough = servers, faults, threading.Event()
+        self.servers, self.faults, self.led, self.enough = servers, faults, led, threading.Event()
         folder.before_end.append(self.end)
         self.start()
 
     def end(self):
         self.enough.set()
-        self.join()
+        self.join(patience())
 
     def run(self):
         nats = None
@@ -42,7 +42,7 @@ class Pulse(threading.Thread):
                     nats.api('STREAM.CREATE.RIG_PULSE', STREAM)
                 nats.store('rig.pulse', b'x')
                 # Leaders alone answer these.
-                for name in LED:
+                for name in self.led:
                     nats.api(name)
             except (NatsError, ApiError):
                 if nats:

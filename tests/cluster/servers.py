@@ -10,7 +10,7 @@ import urllib.error
 import urllib.request
 
 from nats import ApiError, Nats, NatsError
-from processes import PATIENCE_S, free_ports, wait_until
+from processes import PATIENCE_S, free_ports, patience, wait_until
 from tap import Skipped
 
 
@@ -81,6 +81,7 @@ class Servers:
                     for number in range(count)]
         for server in self.all:
             server.write_config(self.all, self.name, f', sync_interval: {sync}' if sync else '', more)
+        folder.states.append(self.describe)
         if start:
             self.start()
 
@@ -114,7 +115,7 @@ class Servers:
             if not one.process.alive() or one.process.stopped:
                 continue
             try:
-                return Nats(one.url(self.login, self.scheme), min(timeout, 2.0), self.context)
+                return Nats(one.url(self.login, self.scheme), patience(min(timeout, 2.0)), self.context)
             except NatsError as error:
                 errors.append(str(error))
         raise NatsError('; '.join(errors) or 'no server runs')
@@ -139,7 +140,7 @@ class Servers:
         """A message once, however often it is sent."""
         return self.ask(lambda nats: nats.store(subject, data, msg_id=msg_id), f'{msg_id} is stored')
 
-    def wait_for_quorum(self, patience=PATIENCE_S):
+    def wait_for_quorum(self, limit=PATIENCE_S):
         """A PubAck is the only sign that a majority works."""
         stream = {'name': 'RIG_QUORUM', 'subjects': ['rig.quorum'], 'num_replicas': len(self.all), 'max_msgs': 1}
 
@@ -152,7 +153,26 @@ class Servers:
                     return True
             except (NatsError, ApiError):
                 return False
-        wait_until(stored, 'a message is stored on a majority', patience)
+        wait_until(stored, 'a message is stored on a majority', limit)
+
+    def describe(self):
+        """What each does, and where items and their ends are, in lines."""
+        lines = [f'{server.name}: ' + ('stopped' if server.process.stopped else 'runs' if server.process.alive() else 'does not run')
+                 for server in self.all]
+
+        def tell(name, about, fields):
+            leader = about.get('cluster', {}).get('leader')
+            lines.append(f'{name}: ' + ', '.join(f'{about.get(field)} {field}' for field in fields) + f', led by {leader}')
+        try:
+            with self.connect() as nats:
+                for stream in ('IRIS', 'IRIS_ENDS'):
+                    answer = nats.api('STREAM.INFO.' + stream)
+                    tell(stream, {**answer, **answer['state']}, ('messages',))
+                for consumer in nats.api('CONSUMER.LIST.IRIS')['consumers']:
+                    tell(consumer['name'], consumer, ('num_pending', 'num_ack_pending', 'num_redelivered', 'num_waiting'))
+        except (NatsError, ApiError) as error:
+            lines.append(str(error))
+        return lines
 
     def leader(self, stream):
         """The server that leads a stream, once there is one."""
@@ -198,7 +218,7 @@ def make_certificates(folder, host='127.0.0.1'):
 
     def openssl(*arguments):
         subprocess.run(['openssl', *map(str, arguments)], check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                       stderr=subprocess.PIPE)
+                       stderr=subprocess.PIPE, timeout=patience())
     ecdsa = ('-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes')
     openssl('req', '-x509', *ecdsa, '-days', 1, '-subj', '/CN=rig CA', '-keyout', names['ca.key'], '-out', names['ca.pem'])
     for who in ('server', 'client'):

@@ -16,7 +16,7 @@ import threading
 
 from nats import Silence
 from nodes import Nodes
-from processes import Folder, end_on_signals, wait_until
+from processes import Folder, end_on_signals, patience, wait_until
 from servers import Servers
 from tap import Skipped, demand, expect, run
 from test_bridge import LEASE_MS, IrisdError, call, submit
@@ -57,7 +57,7 @@ def as_user(uid, node, *arguments):
     """irisctl of another user: its exit status, and what it prints."""
     done = subprocess.run([pathlib.Path(node.nodes.irisctl).resolve(), '--dir', str(node.dir), *map(str, arguments)], env=node.env, user=uid, group=uid,
                           extra_groups=[], cwd='/', stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, timeout=60)
+                          text=True, timeout=patience())
     return done.returncode, done.stdout
 
 
@@ -120,8 +120,7 @@ class Background(threading.Thread):
         self.answer = ask(*self.arguments, **self.header)
 
     def end(self):
-        self.join(60)
-        demand(self.answer is not None, 'there is no answer')
+        wait_until(lambda: self.answer is not None, f'{self.arguments[1]} {self.header} is answered')
         return self.answer
 
 
@@ -133,7 +132,7 @@ def a_client_waits_for_the_end_of_an_item_there():
             heard = nats.subscribe(ASK)
             waiting = [Background(world.first, kind, item=number, wait_ms=FOR_EVER_MS) for kind in ('FETCH', 'SHOW')]
             for _ in range(6):
-                nats.next(heard, 30)
+                nats.next(heard, patience())
         demand(all(one.is_alive() for one in waiting), 'the requests wait no longer than one message')
         world.gate.touch()
         expect(waiting[0].end().body, b'done\n')
@@ -150,7 +149,7 @@ def a_node_that_dies_is_not_waited_for():
         with world.servers.connect() as nats:
             heard = nats.subscribe(ASK)
             waiting = Background(world.first, 'FETCH', item=number, wait_ms=FOR_EVER_MS)
-            nats.next(heard, 30)
+            nats.next(heard, patience())
         world.other.kill()
         expect(name_of(waiting.end()), 'node-away')
         expect(name_of(ask(world.first, 'SHOW', item=number)), 'node-away')
@@ -209,7 +208,7 @@ def what_was_recorded_changes_nothing_again():
         with world.servers.connect() as nats:
             heard = nats.subscribe(ASK)
             demand(not isinstance(ask(world.first, 'AGAIN', item=number), IrisdError), 'AGAIN')
-            recorded = nats.next(heard, 30).data
+            recorded = nats.next(heard, patience()).data
             before = count()
             # The same once more; with another time, but the old signature; and with another secret's.
             later = recorded[:32] + bytes(8) + recorded[40:]
@@ -219,17 +218,17 @@ def what_was_recorded_changes_nothing_again():
             except Silence:
                 pass
             for letter in (later, forged, recorded[:-1], recorded[:59], b'', b'x'):
-                demand(nats.request(ASK, letter, timeout=30).data[:4] == b'IRSC', 'a request that is not believed is answered so')
+                demand(nats.request(ASK, letter, timeout=patience()).data[:4] == b'IRSC', 'a request that is not believed is answered so')
             # Signed well, but made long ago, and then before this irisd has begun.
             old = later[:-SIGNATURE]
             secret = world.nodes.secret.read_bytes().strip()
-            answer = nats.request(ASK, old + hmac.new(secret, old, hashlib.sha256).digest(), timeout=30).data
+            answer = nats.request(ASK, old + hmac.new(secret, old, hashlib.sha256).digest(), timeout=patience()).data
             demand(b'clock' in answer, answer)
             expect(count(), before, 'items at n2')
             world.other.restart()
             wait_until(lambda: not isinstance(ask(world.first, 'LIST'), IrisdError), 'n2 answers again')
             before = count()
-            demand(b'just begun' in nats.request(ASK, recorded, timeout=30).data, 'recorded before it began')
+            demand(b'just begun' in nats.request(ASK, recorded, timeout=patience()).data, 'recorded before it began')
             expect(count(), before, 'items at n2')
 
 

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 
-from processes import PATIENCE_S, Folder, end_on_signals, wait_until
+from processes import Folder, end_on_signals, patience, wait_until
 from tap import demand, expect, run
 from test_bridge import World, submit
 
@@ -31,7 +31,7 @@ class Program:
     def __init__(self, node, *arguments):
         self.process = subprocess.Popen([node.nodes.irisctl, '--dir', str(node.dir), *map(str, arguments)], env=node.env,
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.out, self.err = b'', b''
+        self.words, self.out, self.err = ' '.join(map(str, arguments[:3])), b'', b''
         self.threads = [threading.Thread(target=self.read, args=one, daemon=True) for one in (('stdout', 'out'), ('stderr', 'err'))]
         for thread in self.threads:
             thread.start()
@@ -49,10 +49,8 @@ class Program:
 
     def end(self):
         """Its exit status."""
-        status = self.process.wait(PATIENCE_S)
-        for thread in self.threads:
-            thread.join(PATIENCE_S)
-        return status
+        wait_until(lambda: not any(thread.is_alive() for thread in self.threads), f'irisctl {self.words} ends')
+        return self.process.wait(patience())
 
 
 def streamed_output_comes_while_the_command_runs():
@@ -100,7 +98,7 @@ def parts_and_progress_of_a_worker_process_come():
                 return 'all'
             serving = asyncio.create_task(worker.serve())
             async with Client(world.nodes[1].endpoint) as there, Client(world.nodes[0].endpoint) as client:
-                await asyncio.wait_for(there.submit('grow', wait_for_service=True), PATIENCE_S)
+                await asyncio.wait_for(there.submit('grow', wait_for_service=True), patience())
                 parts, told = [], []
 
                 def progress(fraction, note):
@@ -109,7 +107,7 @@ def parts_and_progress_of_a_worker_process_come():
                         known.set()
                 item = client.submit('grow', node='n2', strict=True, progress=progress,
                                      part=lambda part, attempt: parts.append(part))
-                result = await asyncio.wait_for(item, PATIENCE_S)
+                result = await asyncio.wait_for(item, patience())
                 serving.cancel()
                 return result.body, parts, told
         body, parts, told = asyncio.run(talk())
@@ -279,12 +277,12 @@ def a_hundred_connections_follow_one_item():
             for name in range(FOLLOWERS):
                 connection = Connection(lambda message, name=name: take(name, message), lambda error: None,
                                         session=secrets.token_hex(wire.SESSION_SIZE // 2).encode())
-                await asyncio.wait_for(connection.open(first.endpoint, 'test'), PATIENCE_S)
+                await asyncio.wait_for(connection.open(first.endpoint, 'test'), patience())
                 ask(connection)
                 connections.append(connection)
-            await asyncio.wait_for(begun.wait(), PATIENCE_S)
+            await asyncio.wait_for(begun.wait(), patience())
             gate.touch()
-            await asyncio.wait_for(all_ended.wait(), PATIENCE_S)
+            await asyncio.wait_for(all_ended.wait(), patience())
             for connection in connections:
                 connection.close()
             return got, ended

@@ -8,7 +8,7 @@ import json
 import secrets
 import sys
 
-from processes import Folder, end_on_signals, wait_until
+from processes import Folder, end_on_signals, patience, wait_until
 from tap import demand, expect, run
 from test_bridge import call, fetch, submit
 from test_where import World
@@ -46,17 +46,17 @@ def a_message_of_a_later_irisd_is_for_a_node_that_can_read_it():
     with Folder() as folder:
         world = World(folder)
         letter = bytearray(b'IRSC\x7f\x01\x03' + secrets.token_bytes(200))
-        with world.servers.connect() as nats:
-            nats.store('iris.w.any.soft.-.command', bytes(letter), msg_id='later')
+        world.servers.store('iris.w.any.soft.-.command', bytes(letter), 'later')
 
-            def deliveries():
-                return nats.api('CONSUMER.INFO.IRIS.any', {})['delivered']['consumer_seq']
-            wait_until(lambda: deliveries() >= GIVEN_BACK, 'nodes that cannot read it give it back', 120)
+        def deliveries():
+            return world.servers.api('CONSUMER.INFO.IRIS.any', {})['delivered']['consumer_seq']
+        wait_until(lambda: deliveries() >= GIVEN_BACK, 'nodes that cannot read it give it back', 120)
+        with world.servers.connect() as nats:
             expect(world.nodes.messages('IRIS_DEAD'), 0, 'dead letters')
             # Here the test is the node that can. Pulls have their turns, so it asks for as long as irisd does.
             taken = wait_until(lambda: nats.pull('IRIS', 'any', 1, 60), 'the other node gets it', 120)[0]
             expect(taken.data, bytes(letter))
-            nats.ack(taken)
+            nats.ack(taken, patience())
             wait_until(lambda: world.nodes.messages('IRIS') == 0, 'the stream is empty')
         expect(fetch(world.first, submit(world.first, ['true'], any_node=True)).header.get('exit-status'), 0)
 
@@ -64,10 +64,10 @@ def a_message_of_a_later_irisd_is_for_a_node_that_can_read_it():
 def an_entry_of_a_later_irisd_is_read_as_far_as_it_is_known():
     with Folder() as folder:
         world = World(folder)
-        with world.servers.connect() as nats:
-            entry = json.loads(nats.direct_get('KV_iris_nodes', '$KV.iris_nodes.n2').data)
-            entry.update(format=entry.get('format', 1) + 1, version='99.0', incarnation=secrets.token_hex(8), later={'of': ['a', 'later', 'one']})
-            nats.store('$KV.iris_nodes.n9', json.dumps(entry).encode(), **{'Nats-TTL': '60s'})
+        entry = json.loads(world.servers.ask(lambda nats: nats.direct_get('KV_iris_nodes', '$KV.iris_nodes.n2'), 'an entry').data)
+        entry.update(format=entry.get('format', 1) + 1, version='99.0', incarnation=secrets.token_hex(8), later={'of': ['a', 'later', 'one']})
+        later = json.dumps(entry).encode()
+        world.servers.ask(lambda nats: nats.store('$KV.iris_nodes.n9', later, **{'Nats-TTL': '1h'}), 'a later entry')
         wait_until(lambda: 'n9' in world.nodes.known_to(world.first), 'n9 is known')
         expect([one.get('version') for one in world.first.json('nodes')['nodes'] if one['name'] == 'n9'], ['99.0'])
 

@@ -10,14 +10,17 @@ import os
 import sys
 import time
 
+from items import Faults
 from nodes import Nodes
-from processes import Folder, end_on_signals, pause, wait_until
+from processes import Folder, end_on_signals, patience, pause, wait_until
+from pulse import Pulse
 from servers import Servers
 from tap import Skipped, demand, expect, run
 
 STATES = {1: 'here', 2: 'draining', 3: 'gone', 4: 'removed'}
 OWN_STATES = ['none', 'joining', 'joined', 'alone', 'refused']
-LIFE_S = 15
+# Of an entry, which is put again much sooner.
+LIFE_S, REPORT_S = 15, 3
 IDLE_S = 10
 
 
@@ -34,8 +37,19 @@ def own_state(node):
     return OWN_STATES[node.json('nodes')['state']]
 
 
-def wait_for_states(node, wanted, **more):
-    wait_until(lambda: wanted.items() <= states(node).items(), f'{node.name} sees {wanted}', **more)
+def wait_for_states(node, wanted):
+    wait_until(lambda: wanted.items() <= states(node).items(), f'{node.name} sees {wanted}')
+
+
+def leave(node):
+    """Ends a node in order: it takes away its entry, and the others need not wait for the end of that."""
+    with node.nodes.servers.connect() as nats:
+        heard = nats.subscribe(f'$KV.iris_nodes.{node.name}')
+        # The server knows of that when it answers.
+        nats.api('INFO')
+        expect(node.process.terminate(), 0, f'the end of {node.name}')
+        while nats.next(heard, patience()).headers.get('KV-Operation') != 'DEL':
+            pass
 
 
 def start_all(folder, servers=1, count=3, **cluster):
@@ -103,8 +117,8 @@ def a_drained_node_says_so_and_stays_so():
         for node in nodes:
             wait_for_states(node, {'n2': 'draining', 'n1': 'here'})
         demand('already' in nodes[1].irisctl('node', 'drain', 'n2'), 'the second time')
-        nodes[1].process.terminate()
-        wait_for_states(nodes[0], {'n2': 'gone'}, patience=LIFE_S)
+        leave(nodes[1])
+        wait_for_states(nodes[0], {'n2': 'gone'})
         nodes[1].start()
         wait_for_states(nodes[0], {'n2': 'draining'})
         nodes[1].irisctl('node', 'resume', 'n2')
@@ -119,9 +133,8 @@ def a_node_that_is_gone_is_removed_and_may_come_back():
         demand('it is here' in words, words)
         words = nodes[0].irisctl('node', 'drain', 'n9', status=None)
         demand('no node “n9”' in words, words)
-        nodes[1].process.terminate()
-        # In order, so at once.
-        wait_for_states(nodes[0], {'n2': 'gone'}, patience=LIFE_S)
+        leave(nodes[1])
+        wait_for_states(nodes[0], {'n2': 'gone'})
         nodes[0].irisctl('node', 'remove', 'n2')
         wait_for_states(nodes[0], {'n2': 'removed'})
         # Also an irisd that was not there before knows it.
@@ -185,7 +198,8 @@ def wrong_credentials_are_refused_and_named():
 
 def a_killed_leader_expires_no_node():
     with Folder() as folder:
-        nodes = start_all(folder, servers=3)
+        nodes, silences = start_all(folder, servers=3), Faults()
+        Pulse(folder, nodes.servers, silences, led=['STREAM.INFO.KV_iris_nodes'])
         nodes.servers.leader('KV_iris_nodes').process.kill()
         end = time.monotonic() + LIFE_S + 5
         seen = set()
@@ -193,9 +207,12 @@ def a_killed_leader_expires_no_node():
             for node in nodes:
                 seen |= set(states(node).values())
             pause(0.3)
-        expect(seen, {'here'})
         for node in nodes:
             wait_until(lambda: own_state(node) == 'joined', f'{node.name} is joined again')
+        # On a busy machine servers may need longer for another leader than an entry lives.
+        if silences.longest() < LIFE_S - 2 * REPORT_S:
+            expect(seen, {'here'})
+        return f'without a leader for {silences.longest():.1f} s'
 
 
 def a_killed_node_is_gone_after_its_life():

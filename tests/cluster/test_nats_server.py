@@ -9,11 +9,12 @@ import subprocess
 import sys
 import tempfile
 
+from processes import patience
 from tap import demand, expect, run
 
 SCRIPT = pathlib.Path(__file__).resolve().with_name('nats-server.sh')
 RIGHT = next(line.partition('=')[2] for line in SCRIPT.read_text().splitlines() if line.startswith('checksum='))
-TOOLS = ('bash', 'cat', 'chmod', 'cut', 'flock', 'head', 'mkdir', 'mktemp', 'mv', 'realpath', 'rm', 'sed', 'sha256sum', 'sort', 'tail')
+TOOLS = ('bash', 'cat', 'chmod', 'cut', 'flock', 'head', 'mkdir', 'mktemp', 'mv', 'realpath', 'rm', 'sed', 'sha256sum', 'sort', 'tail', 'timeout')
 
 
 class Machine:
@@ -39,7 +40,7 @@ class Machine:
     def server(self, version, name='nats-server', where=None):
         return self.double(name, f'echo "nats-server: v{version}"\n', where)
 
-    def go(self, checksum, version='1.99.0'):
+    def go(self, checksum, version='1.99.0', reached=True):
         """Downloads a module of that checksum, and builds a server from it."""
         source = self.folder / 'source'
         source.mkdir(exist_ok=True)
@@ -47,6 +48,8 @@ class Machine:
 case "$1 $2" in
   "env GOVERSION") echo go{version} ;;
   "mod download")
+    {'' if reached else 'echo "no route to host" >&2; exit 1'}
+    [ $# -gt 2 ] || exit 0
     echo '{{'
     echo '	"Sum": "{checksum}",'
     echo '	"Dir": "{source}"'
@@ -61,7 +64,7 @@ esac
     def ask(self, **environment):
         """Status, path and words."""
         done = subprocess.run(['bash', str(SCRIPT), '--cache', str(self.folder / 'cache')], stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=50,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=patience(),
                               env={'PATH': str(self.bin), 'HOME': str(self.folder), **environment})
         return done.returncode, done.stdout.strip(), done.stderr
 
@@ -103,9 +106,16 @@ def another_checksum_is_not_built(machine):
     demand('checksum' in words and RIGHT in words, words)
 
 
+def a_module_that_cannot_be_had_is_told_with_what_to_install(machine):
+    machine.go(RIGHT, reached=False)
+    status, path, words = machine.ask(GOPROXY='https://192.0.2.1')
+    expect((status, path), (3, ''))
+    demand('no route to host' in words and 'https://192.0.2.1' in words and 'IRIS_NATS_SERVER' in words.splitlines()[-1], words)
+
+
 CASES = (the_one_that_is_named_is_taken, one_that_is_named_and_too_old_is_an_error,
          a_packaged_one_that_is_new_enough_is_taken, one_is_built_once_beside_a_packaged_one_that_is_too_old,
-         another_checksum_is_not_built)
+         another_checksum_is_not_built, a_module_that_cannot_be_had_is_told_with_what_to_install)
 
 if __name__ == '__main__':
     sys.exit(run(CASES, Machine))

@@ -39,7 +39,7 @@ def an_isolated_leader_promises_nothing():
         ledger, gap, publisher = through(servers, fault)
         # What the cut leader had taken may be stored afterwards, for it was never refused for good.
         ledger.promised |= {'alone'} & set(ledger.came)
-        return check(ledger, gap, publisher, longest=40)
+        return check(ledger, gap, publisher)
 
 
 def a_full_disk_stops_one_server():
@@ -58,7 +58,7 @@ def a_full_disk_stops_one_server():
             os.unlink(ballast)
             full.process.kill()
             servers.restart(full)
-        result = check(*through(servers, fault), longest=30)
+        result = check(*through(servers, fault))
         full.process.kill()
         return result
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 from nodes import Nodes
-from processes import PATIENCE_S, Folder, end_on_signals, slowness, wait_until
+from processes import Folder, end_on_signals, patience, wait_until
 from servers import Servers
 from tap import demand, expect, run
 from test_follow import Program
@@ -80,8 +80,7 @@ def two_nodes_need_no_other_rights():
         one.irisctl('node', 'drain', 'n2')
         one.irisctl('node', 'resume', 'n2')
         # A message that no node can run goes to the dead letters.
-        with nodes.servers.connect() as nats:
-            nats.store('iris.w.n1.soft.-.echo', b'this is no item of iris')
+        nodes.servers.store('iris.w.n1.soft.-.echo', b'this is no item of iris', 'letter')
         wait_until(lambda: one.json('status')['cluster']['dead_letters'] == 1, 'it is a dead letter')
         two.process.terminate()
         wait_until(lambda: any(node['name'] == 'n2' and node['state'] == 3 for node in one.json('nodes')['nodes']), 'n2 is gone')
@@ -102,7 +101,7 @@ def large_results_output_and_dependencies_need_no_other_rights():
         data.write_bytes(body)
         told = subprocess.run([one.nodes.irisctl, '--dir', str(one.dir), 'submit', '--file', str(data), '--class', 'relaxed',
                                '--node', 'n2', '--strict', 'echo'],
-                              env=one.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True, timeout=PATIENCE_S * slowness()).stdout
+                              env=one.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True, timeout=patience()).stdout
         demand(told == body, f'{len(told)} bytes: {told[:100]!r}')
         wait_until(lambda: nodes.messages('OBJ_iris_bodies') == 0, 'nothing is left of the bodies')
         # What a command writes there is told here, and at its own node to another one.

@@ -30,7 +30,7 @@ def all_killed_lose_nothing():
             for server in servers:
                 server.start()
             servers.wait()
-        return check(*through(servers, fault), longest=30)
+        return check(*through(servers, fault))
 
 
 def a_stopped_server_is_missed_and_comes_back():
@@ -44,7 +44,7 @@ def a_stopped_server_is_missed_and_comes_back():
             wait_until(lambda: servers.leader('WORK') is not leader, 'another server leads')
             leader.process.go_on()
             wait_until(leader.healthy, 'the stopped server is healthy again')
-        return check(*through(servers, fault), longest=30)
+        return check(*through(servers, fault))
 
 
 def a_lost_message_is_reported():

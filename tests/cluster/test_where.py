@@ -9,7 +9,7 @@ import sys
 import threading
 
 from nodes import Nodes
-from processes import PATIENCE_S, Folder, end_on_signals, wait_until
+from processes import Folder, end_on_signals, patience, wait_until
 from servers import Servers
 from tap import demand, expect, run
 from test_asks import ASK
@@ -46,9 +46,8 @@ class Shell:
             self.text += line
 
     def end(self, status=0):
-        self.reader.join(PATIENCE_S)
-        demand(not self.reader.is_alive(), f'irisctl does not end: {self.text}')
-        expect(self.child.wait(), status, self.text)
+        wait_until(lambda: not self.reader.is_alive(), f'irisctl ends: {self.text}')
+        expect(self.child.wait(patience()), status, self.text)
         return self.text
 
     @property
@@ -66,7 +65,7 @@ def an_item_runs_after_one_of_another_node():
             waiting = [Shell(world.first, 'run', '--after', f'n2/{number}', '--after-how', how, *where, '--', 'echo', 'after')
                        for how, where in (('all', []), ('all', ['--node', 'n2']), ('success', []))]
             for _ in range(6):
-                nats.next(heard, 30)
+                nats.next(heard, patience())
         demand(all(one.waits for one in waiting), 'an item did not wait')
         world.gate.touch()
         for one in waiting:
@@ -134,7 +133,7 @@ def an_item_that_waits_for_another_node_can_be_cancelled():
         waiting = Shell(world.first, 'run', '--after', f'n2/{number}', '--', 'touch', str(ran))
         wait_until(lambda: 'accepted' in waiting.text, 'the item is accepted')
         waiting.child.terminate()
-        waiting.child.wait(PATIENCE_S)
+        waiting.child.wait(patience())
         wait_until(lambda: 'was cancelled' in world.first.process.text(), 'irisd has cancelled it')
         # irisd does not wait for another node when it ends.
         ending = Shell(world.first, 'run', '--after', f'n2/{number}', '--', 'touch', str(ran))

@@ -191,10 +191,20 @@ TEST (places_are_drained_and_get_other_numbers_of_workers)
 /* This irisd is configured for no cluster. */
 TEST (without_a_cluster_there_are_no_nodes)
 {
+  const char *why = g_strcmp0 (g_getenv ("IRIS_HAVE_CLUSTER"), "no") == 0
+                        ? "it was built without clusters"
+                        : "[cluster] in ";
   irisctl ("nodes");
   assert_status (0);
   ck_assert_str_eq (out, "");
   ck_assert_ptr_nonnull (strstr (err, "is in no cluster"));
+  ck_assert_ptr_nonnull (strstr (err, why));
+  irisctl ("nodes", "--watch");
+  ck_assert_int_ne (status, 0);
+  ck_assert_ptr_nonnull (strstr (err, why));
+  irisctl ("submit", "--node", "n2", "echo", "x");
+  ck_assert_int_ne (status, 0);
+  ck_assert_ptr_nonnull (strstr (err, why));
   irisctl ("nodes", "--json");
   assert_status (0);
   g_autoptr (JsonNode) answer = json ();

@@ -165,9 +165,9 @@ look (Watch *self, double interval_s, int count)
         return g_cancellable_is_cancelled (self->ctl->cancellable) ? CTL_OK : ctl_fail_with (error);
       g_variant_lookup (self->nodes, "state", "u", &state);
       if (state == IRIS_WIRE_CLUSTER_NONE)
-        return ctl_fail (CTL_FAILED, "this irisd is in no cluster, so there are no nodes to watch: "
-                                     "its configuration names no NATS server; see [cluster] in "
-                                     "irisd.conf(5)");
+        return ctl_fail (CTL_FAILED,
+                         "this irisd is in no cluster, so there are no nodes to watch: %s",
+                         ctl_nodes_why_none (self->nodes));
       show (self);
       if (!ctl_output_is_good ())
         return ctl_fail (CTL_FAILED,

@@ -115,6 +115,17 @@ add_row (const Ctl *ctl, CtlTable *table, GVariant *node)
                  join_texts (node, "endpoints"));
 }
 
+const char *
+ctl_nodes_why_none (GVariant *nodes)
+{
+  const char *reason = "";
+
+  /* An irisd that was built without clusters says so. */
+  g_variant_lookup (nodes, "reason", "&s", &reason);
+  return *reason != '\0' ? reason
+                         : "its configuration names no NATS server; see [cluster] in irisd.conf(5)";
+}
+
 /* On standard error: standard output has one line for each node. */
 static void
 tell_own_state (GVariant *nodes, guint32 state)
@@ -123,8 +134,7 @@ tell_own_state (GVariant *nodes, guint32 state)
 
   g_variant_lookup (nodes, "reason", "&s", &reason);
   if (state == IRIS_WIRE_CLUSTER_NONE)
-    g_printerr ("irisctl: this irisd is in no cluster: its configuration names no NATS server; "
-                "see [cluster] in irisd.conf(5)\n");
+    g_printerr ("irisctl: this irisd is in no cluster: %s\n", ctl_nodes_why_none (nodes));
   else if (state == IRIS_WIRE_CLUSTER_ALONE)
     {
       guint64 since_ms = 0;

@@ -10,6 +10,9 @@
 /* Asks irisd; the caller's, or NULL with an error. */
 GVariant *ctl_nodes_get (Ctl *ctl, GError **error);
 
+/* Why this irisd is in no cluster. */
+const char *ctl_nodes_why_none (GVariant *nodes);
+
 /* The nodes in lines as wide as the terminal at most. */
 char *ctl_nodes_to_table (const Ctl *ctl, GVariant *nodes);
 

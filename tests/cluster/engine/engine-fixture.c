@@ -152,16 +152,13 @@ char *
 find_leader (IrisdEngine *engine, const char *stream)
 {
   g_autofree char *subject = g_strconcat ("$JS.API.STREAM.INFO.", stream, NULL);
-  char *leader = NULL;
+  g_autoptr (JsonObject) reply = NULL;
+  const char *leader;
 
-  while (!leader)
-    {
-      g_autoptr (JsonObject) reply = request_until_good (engine, subject, NULL);
-      leader = g_strdup (
-          irisd_json_get_string (irisd_json_get_object (reply, "cluster"), "leader"));
-      turn ();
-    }
-  return leader;
+  wait_for ((g_clear_pointer (&reply, json_object_unref),
+             reply = request_until_good (engine, subject, NULL),
+             leader = irisd_json_get_string (irisd_json_get_object (reply, "cluster"), "leader")));
+  return g_strdup (leader);
 }
 
 static void

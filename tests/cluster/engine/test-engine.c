@@ -438,25 +438,28 @@ TEST (a_nak_brings_an_item_again_and_a_term_buries_it)
 TEST (work_in_progress_keeps_the_lease)
 {
   Puller *any = puller_new (engine, "any", IRISD_PULL_PLAIN, 10, 0);
-  gint64 until;
+  gint64 before, longest_us = 0;
 
   publish_many ("iris.w.any.soft.-.echo", 2);
   wait_for (any->acks->len >= 2);
+  before = g_get_monotonic_time ();
   /* The first is kept for some leases; the second comes again after one, so that much time has
    * gone. */
-  until = g_get_monotonic_time () + 10 * G_USEC_PER_SEC;
-  while (any->acks->len < 4 && g_get_monotonic_time () < until)
-    {
-      irisd_engine_wpi (engine, g_ptr_array_index (any->acks, 0));
-      turn ();
-    }
-  ck_assert_uint_ge (any->acks->len, 4);
+  wait_for (({
+    gint64 now = g_get_monotonic_time ();
+    longest_us = MAX (longest_us, now - before);
+    before = now;
+    irisd_engine_wpi (engine, g_ptr_array_index (any->acks, 0));
+    any->acks->len >= 4;
+  }));
   for (guint i = 2; i < any->acks->len; i++)
     {
       IrisdDelivery first, later;
       ck_assert (irisd_delivery_parse (&first, g_ptr_array_index (any->acks, 0)));
       ck_assert (irisd_delivery_parse (&later, g_ptr_array_index (any->acks, i)));
-      ck_assert_uint_ne (first.stream_sequence, later.stream_sequence);
+      /* A process that the machine did not let work lost its lease. */
+      if (longest_us < (gint64) options.lease_ms * 1000 / 2)
+        ck_assert_uint_ne (first.stream_sequence, later.stream_sequence);
     }
   puller_free (any);
 }
