@@ -203,6 +203,33 @@ irisd_away_end_item (IrisdAway *self,
   finish_item (self, item, FALSE);
 }
 
+/* An end is there that no node of this cluster has written. The item cannot get another one. */
+static void
+end_unreadable (IrisdAway *self, IrisdAwayItem *item, const GError *error)
+{
+  g_autofree char *why = g_strdup_printf ("the end of the item in the cluster cannot be read: %s",
+                                          error->message);
+
+  irisd_away_fail_item (self, item, IRIS_WIRE_ERROR_INTERNAL, why);
+}
+
+/* @message is the end of @item, which was looked for. */
+void
+irisd_away_take_found (IrisdAway *self, IrisdAwayItem *item, const IrisdEngineMessage *message)
+{
+  g_autoptr (GError) error = NULL;
+  IrisdWorkMessage end;
+  IrisWireMessage opened;
+
+  if (item->state == IRISD_AWAY_CLAIMING)
+    return; /* the claim will find it */
+  self->counts.n_found++;
+  if (irisd_away_read_end (self, message->data, message->length, &end, &opened, &error))
+    irisd_away_end_item (self, item, &end, &opened, message->data, message->length);
+  else
+    end_unreadable (self, item, error);
+}
+
 /* A host of this or another node has stored an end. What cannot be read is ignored: the stream has
  * the end. */
 void

@@ -51,6 +51,7 @@ typedef struct
   gboolean timed;    /* it has waited for its time, so the cluster may have a copy */
   gboolean before;   /* it was here before this connection */
   gboolean searched; /* what is known of the copy is known */
+  guint64 lost;      /* the sequence of a message that is gone, or 0 */
   guint64 copy;      /* the sequence of the copy that waits, or 0 */
   guint8 *end;       /* whose result is read, or NULL */
   gsize end_size;
@@ -75,6 +76,10 @@ gboolean irisd_away_read_end (IrisdAway *self,
 char *irisd_away_get_body_owner (IrisdAway *self, const guint8 *item);
 void
 irisd_away_fail_item (IrisdAway *self, IrisdAwayItem *item, IrisWireError code, const char *why);
+void irisd_away_check (IrisdAwayItem *item, gpointer user_data);
+void irisd_away_lose (IrisdAwayItem *item, gpointer user_data);
+void
+irisd_away_take_found (IrisdAway *self, IrisdAwayItem *item, const IrisdEngineMessage *message);
 void irisd_away_end_item (IrisdAway *self,
                           IrisdAwayItem *item,
                           const IrisdWorkMessage *end,

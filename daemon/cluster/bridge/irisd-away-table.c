@@ -10,6 +10,7 @@
  * at most the window.
  * * An item is in the queue of extensions exactly if it is leased.
  * * While the gate is closed one item at most is under way, as a probe.
+ * * An item is lost only while it is OUT and leased.
  */
 #include "irisd-away-table.h"
 
@@ -27,6 +28,13 @@ static const guint stage_factors[N_STAGES] = { 1, 2, 4, 8, 15 };
 /* The pause before the stream is asked again about an id of which it has not decided. */
 #define AGAIN_US 50000
 
+/* Items of which it is asked in a second whether the stream still has them. */
+#define CHECKS_A_SECOND 10
+
+/* After so many such answers in a row it has them no more: a server that has just become the
+ * leader may be behind once. */
+#define MOST_MISSED 2
+
 struct _IrisdAwayTable
 {
   IrisdAwayRules rules;
@@ -42,6 +50,9 @@ struct _IrisdAwayTable
   GQueue stages[N_STAGES]; /* OUT */
   GQueue orphans;          /* in OUT, HELD or LOOKING, without a lease: in no other queue */
   GQueue gone;             /* GONE, but in flight */
+  GQueue checks;           /* those that are or were OUT, by when they are checked */
+  gint64 next_check;       /* none before */
+  gint64 next_sweep;       /* until then a reconnect does not make all checks due */
   IrisdAwayGate gate;
   gint64 probe_due;
   gint64 probe_pause;
@@ -134,11 +145,28 @@ drop_lease (IrisdAwayTable *self, IrisdAwayItem *item)
   g_queue_unlink (&self->extends, &item->extend_link);
 }
 
+static void
+enter_checks (IrisdAwayTable *self, IrisdAwayItem *item, gint64 now)
+{
+  item->check_due = now + self->rules.check_us;
+  item->check_link.data = item;
+  g_queue_push_tail_link (&self->checks, &item->check_link);
+}
+
+static void
+leave_checks (IrisdAwayTable *self, IrisdAwayItem *item)
+{
+  if (item->check_link.data != NULL)
+    g_queue_unlink (&self->checks, &item->check_link);
+  item->check_link.data = NULL;
+}
+
 /* Ends an item as far as this table goes. */
 static void
 remove_item (IrisdAwayTable *self, IrisdAwayItem *item)
 {
   leave_queue (item);
+  leave_checks (self, item);
   drop_lease (self, item);
   if (item->state != IRISD_AWAY_GONE)
     g_hash_table_remove (self->items, item->item);
@@ -156,6 +184,8 @@ put_out (IrisdAwayTable *self, IrisdAwayItem *item, gint64 now)
 
   item->state = IRISD_AWAY_OUT;
   enter_queue (item, &self->stages[stage], now + self->rules.look_us * stage_factors[stage]);
+  if (item->check_link.data == NULL)
+    enter_checks (self, item, now);
 }
 
 static void
@@ -390,6 +420,22 @@ irisd_away_table_looked (IrisdAwayTable *self, const guint8 *id, gboolean sure, 
     }
 }
 
+/* The stream has the message of the item; or, if not @there, neither that nor an end. */
+void
+irisd_away_table_checked (IrisdAwayTable *self, IrisdAwayItem *item, gboolean there, gint64 now)
+{
+  if (item->state != IRISD_AWAY_OUT || !item->leased)
+    return;
+  item->n_missed = there ? 0 : item->n_missed + 1;
+  if (item->n_missed < MOST_MISSED)
+    return;
+  item->n_missed = 0;
+  self->funcs->lost (item, self->user_data);
+  item->state = IRISD_AWAY_LOOKING;
+  item->looks = 0;
+  irisd_away_table_unlease (self, item, now);
+}
+
 /* irisd has cancelled the item, and the owner has answered its lease. */
 void
 irisd_away_table_cancel (IrisdAwayTable *self, IrisdAwayItem *item, gint64 now)
@@ -442,7 +488,7 @@ irisd_away_table_unlease_all (IrisdAwayTable *self, gint64 now)
     irisd_away_table_unlease (self, g_queue_peek_head (&self->extends), now);
 }
 
-/* Messages may have been missed: has all ends looked for soon. */
+/* Messages may have been missed: has all ends looked for soon, and their messages, too. */
 void
 irisd_away_table_look_at_all (IrisdAwayTable *self, gint64 now)
 {
@@ -454,6 +500,11 @@ irisd_away_table_look_at_all (IrisdAwayTable *self, gint64 now)
         item->looks = 0;
         item->due = now;
       }
+  if (now < self->next_sweep)
+    return;
+  self->next_sweep = now + self->rules.check_us;
+  for (GList *l = self->checks.head; l != NULL; l = l->next)
+    ((IrisdAwayItem *) l->data)->check_due = now;
 }
 
 /* There is reason to believe that the stream takes items again. */
@@ -508,6 +559,23 @@ extend_due (IrisdAwayTable *self, gint64 now)
     }
 }
 
+static void
+check_due (IrisdAwayTable *self, gint64 now)
+{
+  IrisdAwayItem *item;
+
+  while (now >= self->next_check && (item = g_queue_peek_head (&self->checks)) != NULL
+         && item->check_due <= now)
+    {
+      leave_checks (self, item);
+      enter_checks (self, item, now);
+      if (item->state != IRISD_AWAY_OUT || !item->leased)
+        continue;
+      self->next_check = now + G_USEC_PER_SEC / CHECKS_A_SECOND;
+      self->funcs->check (item, self->user_data);
+    }
+}
+
 static gint64
 earlier (GQueue *queue, gint64 when)
 {
@@ -525,11 +593,15 @@ irisd_away_table_tick (IrisdAwayTable *self, gint64 now)
 
   extend_due (self, now);
   tick_queues (self, now);
+  check_due (self, now);
   flush (self, now);
 
   first = g_queue_peek_head (&self->extends);
   if (first != NULL)
     next = first->extend_due;
+  first = g_queue_peek_head (&self->checks);
+  if (first != NULL)
+    next = MIN (next, MAX (first->check_due, self->next_check));
   if (self->gate != IRISD_AWAY_GATE_OPEN && self->held.length > 0 && self->in_flight == 0)
     next = MIN (next, self->probe_due);
   next = earlier (&self->again, next);

@@ -15,7 +15,9 @@
  * * HELD: it waits for room in the window, or until the stream takes items again (the gate).
  * * PUBLISHING: the stream has not said yet that it has it.
  * * OUT: it is in the stream, or runs. Its end is told by a message that may be lost, so it is also
- *   looked for, after 2, 4, 8, 16 and then each 30 seconds.
+ *   looked for, after 2, 4, 8, 16 and then each 30 seconds. Each `check_us`, and after a reconnect,
+ *   it is asked whether the stream still has it. If twice in a row it has neither message nor end,
+ *   it is lost: its lease is given back, and the next one begins with LOOKING.
  *
  * An end may come in each of these states. A cancelled item is *claimed*: the cancel is written as
  * its end, by which no other end counts any more; then it is taken out of the stream and hosts are
@@ -80,6 +82,9 @@ typedef struct
   gint64 extend_due;
   GList link;        /* in the queue of its state */
   GList extend_link; /* among the leased ones */
+  gint64 check_due;
+  GList check_link; /* once it was OUT */
+  guint n_missed;   /* checks in a row that did not find it */
   GQueue *queue;
 } IrisdAwayItem;
 
@@ -88,6 +93,7 @@ typedef struct
   gint64 extend_us; /* how often a lease is extended */
   gint64 look_us;   /* the first time until its end is looked for */
   gint64 orphan_us; /* how long an item without a lease is kept */
+  gint64 check_us;  /* how often it is asked whether the stream still has it */
   guint window;     /* how many may be in PUBLISHING */
 } IrisdAwayRules;
 
@@ -104,6 +110,11 @@ typedef struct
   /* take it out of the stream, if its sequence is known, and tell hosts */
   void (*withdraw) (IrisdAwayItem *item, gpointer user_data);
   void (*forget) (IrisdAwayItem *item, gpointer user_data);
+  /* its message and then its end are to be looked for; irisd_away_table_checked() follows if all
+   * could be asked and there is no end */
+  void (*check) (IrisdAwayItem *item, gpointer user_data);
+  /* it has neither: give its lease back, so that irisd leases it again */
+  void (*lost) (IrisdAwayItem *item, gpointer user_data);
 } IrisdAwayFuncs;
 
 IrisdAwayTable *
@@ -127,6 +138,8 @@ void irisd_away_table_published (IrisdAwayTable *self,
                                  gint64 now);
 void irisd_away_table_end (IrisdAwayTable *self, IrisdAwayItem *item, gint64 now);
 void irisd_away_table_looked (IrisdAwayTable *self, const guint8 *item, gboolean sure, gint64 now);
+void
+irisd_away_table_checked (IrisdAwayTable *self, IrisdAwayItem *item, gboolean there, gint64 now);
 void irisd_away_table_cancel (IrisdAwayTable *self, IrisdAwayItem *item, gint64 now);
 void irisd_away_table_claimed (IrisdAwayTable *self, const guint8 *id, gboolean sure, gint64 now);
 void irisd_away_table_unlease (IrisdAwayTable *self, IrisdAwayItem *item, gint64 now);

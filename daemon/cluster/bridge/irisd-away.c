@@ -34,6 +34,10 @@
 #define FIRST_LOOK_US (2 * G_USEC_PER_SEC)
 #define ORPHAN_US     (300 * G_USEC_PER_SEC)
 
+/* So many times the lease of an item in the cluster, it is asked whether the stream still has it.
+ */
+#define CHECK_LEASES 3
+
 /* Until irisd says how long a lease holds. */
 #define FIRST_EXTEND_US (5 * G_USEC_PER_SEC)
 
@@ -152,15 +156,25 @@ on_published (IrisdEngine *engine, const IrisdPublishResult *result, gpointer us
   irisd_away_hurry (self);
 }
 
+/* The same for each attempt, but for one whose message was stored and is gone. */
+static char *
+make_message_id (const IrisdAway *self, const IrisdAwayRecord *data)
+{
+  if (data->lost > 0)
+    return g_strdup_printf ("lost.%" G_GUINT64_FORMAT "-%s-%s", data->lost, self->shared->node,
+                            data->id);
+  return g_strdup_printf ("%s-%s", self->shared->node, data->id);
+}
+
 static void
 publish_message (IrisdAway *self, IrisdAwayRecord *data)
 {
-  g_autofree char *id = g_strdup_printf ("%s-%s", self->shared->node, data->id);
+  g_autofree char *id = make_message_id (self, data);
   const IrisdEngineHeader again = { IRISD_BRIDGE_AGAIN_HEADER, "1" };
   const IrisdEnginePublication publication = {
     .subject = data->subject,
     .headers = &again,
-    .n_headers = data->searched,
+    .n_headers = data->before || data->searched,
     .data = data->message,
     .length = data->size,
     .message_id = id,
@@ -366,16 +380,6 @@ on_refuse (IrisdAwayItem *item, gpointer user_data)
     irisd_away_fail_lease (user_data, item->lease, data->refusal, data->reason);
 }
 
-/* An end is there that no node of this cluster has written. The item cannot get another one. */
-static void
-end_unreadable (IrisdAway *self, IrisdAwayItem *item, const GError *error)
-{
-  g_autofree char *why = g_strdup_printf ("the end of the item in the cluster cannot be read: %s",
-                                          error->message);
-
-  irisd_away_fail_item (self, item, IRIS_WIRE_ERROR_INTERNAL, why);
-}
-
 static void
 on_looked (IrisdEngine *engine,
            const IrisdEngineMessage *message,
@@ -384,10 +388,7 @@ on_looked (IrisdEngine *engine,
 {
   g_autofree Query *query = user_data;
   IrisdAway *self = query->away;
-  g_autoptr (GError) local = NULL;
   IrisdAwayItem *item = irisd_away_table_find (self->table, query->item);
-  IrisdWorkMessage end;
-  IrisWireMessage opened;
 
   if (item == NULL)
     return;
@@ -396,14 +397,8 @@ on_looked (IrisdEngine *engine,
         self->table, query->item,
         g_error_matches (error, IRISD_ENGINE_ERROR, IRISD_ENGINE_ERROR_NOT_FOUND),
         g_get_monotonic_time ());
-  else if (item->state != IRISD_AWAY_CLAIMING)
-    {
-      self->counts.n_found++;
-      if (irisd_away_read_end (self, message->data, message->length, &end, &opened, &local))
-        irisd_away_end_item (self, item, &end, &opened, message->data, message->length);
-      else
-        end_unreadable (self, item, local);
-    }
+  else
+    irisd_away_take_found (self, item, message);
   irisd_away_hurry (self);
 }
 
@@ -512,7 +507,8 @@ on_forget (IrisdAwayItem *item, gpointer user_data)
 }
 
 static const IrisdAwayFuncs table_funcs = {
-  on_publish, on_look, on_extend, on_refuse, on_claim, on_withdraw, on_forget,
+  on_publish,  on_look,   on_extend,        on_refuse,       on_claim,
+  on_withdraw, on_forget, irisd_away_check, irisd_away_lose,
 };
 
 /* --- leases ----------------------------------------------------------------------------------- */
@@ -581,6 +577,7 @@ make_message (IrisdAway *self, IrisdAwayRecord *data, const IrisWireMessage *lea
       data->body = g_bytes_new (message.body.data, message.body.size);
       message.body = (IrisWireFrame){ 0 };
     }
+  g_free (data->subject);
   data->subject = irisd_away_make_subject (&submit);
   data->message = irisd_work_message_encode (&message, shared->secret, &data->size, &error);
   if (data->message == NULL)
@@ -676,15 +673,18 @@ take_lease (IrisdAway *self, const IrisWireMessage *lease)
     }
   if (!known)
     item->data = item_new (self, item);
-  irisd_away_output_lease (((IrisdAwayRecord *) item->data)->output, lease);
-  if (known)
+  IrisdAwayRecord *data = item->data;
+  irisd_away_output_lease (data->output, lease);
+  /* The cluster may have lost what was published. */
+  if (known && (item->state != IRISD_AWAY_LOOKING || data->message != NULL))
     return;
-  ((IrisdAwayRecord *) item->data)->before = before;
-  if (make_message (self, item->data, lease))
+  data->before = data->before || before;
+  if (make_message (self, data, lease))
     {
-      if (((IrisdAwayRecord *) item->data)->timed)
+      if (data->timed)
         self->catch_up (self->user_data);
-      irisd_away_table_start (self->table, item, now);
+      if (!known)
+        irisd_away_table_start (self->table, item, now);
     }
   else
     {
@@ -899,6 +899,7 @@ irisd_away_new (const IrisdBridgeShared *shared,
     .extend_us = FIRST_EXTEND_US,
     .look_us = FIRST_LOOK_US,
     .orphan_us = ORPHAN_US,
+    .check_us = CHECK_LEASES * shared->lease_us,
     .window = WINDOW,
   };
   IrisdAway *self = g_new0 (IrisdAway, 1);

@@ -326,14 +326,30 @@ on_put_anew (IrisdEngine *engine, const IrisdPublishResult *result, gpointer use
     irisd_engine_nak (engine, ack, LATER_MS);
 }
 
+/* Where the home of an item looks for its message when the one that it has published is gone. Its
+ * name is the end of the message's id: what cannot be read does not say it. */
+static char *
+make_own_subject (const IrisdEngineMessage *message)
+{
+  const char *id = irisd_engine_message_get_header (message, "Nats-Msg-Id");
+  const char *item = id != NULL ? strrchr (id, '-') : NULL;
+  g_autofree char *own = item != NULL ? irisd_subject_for_late_work (message->subject, item + 1)
+                                      : NULL;
+  g_auto (IrisdWorkSubject) parsed = { 0 };
+
+  return own != NULL && irisd_subject_parse_work (own, &parsed) ? g_steal_pointer (&own)
+                                                                : g_strdup (message->subject);
+}
+
 /* A message of a later version. */
 static void
 leave_to_others (IrisdGuest *self, const IrisdEngineMessage *message)
 {
   g_autofree char *id = g_strdup_printf ("again-%" G_GUINT64_FORMAT, message->sequence);
+  g_autofree char *subject = make_own_subject (message);
   const IrisdEngineHeader headers[] = { { IRISD_BRIDGE_AGAIN_HEADER, "1" } };
   const IrisdEnginePublication publication = {
-    .subject = message->subject,
+    .subject = subject,
     .headers = headers,
     .n_headers = G_N_ELEMENTS (headers),
     .data = message->data,

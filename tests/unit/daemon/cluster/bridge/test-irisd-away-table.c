@@ -37,7 +37,8 @@ typedef struct
 
   IrisdAwayItem *publishing;
   guint n_published;
-  gboolean stored;
+  gboolean stored; /* the stream has its message */
+  gboolean was_stored;
   End end;
   gboolean hinted;
   guint n_looks;
@@ -47,6 +48,8 @@ typedef struct
   guint n_forgotten;
   guint n_made;
   guint n_refused;
+  guint n_checks;
+  guint n_lost;
 } World;
 
 static void
@@ -122,14 +125,36 @@ on_forget (IrisdAwayItem *item, gpointer data)
   ((World *) data)->n_forgotten++;
 }
 
+static void
+on_check (IrisdAwayItem *item, gpointer data)
+{
+  World *world = data;
+
+  REQUIRE (item->state == IRISD_AWAY_OUT && item->leased);
+  world->n_checks++;
+}
+
+/* irisd leases it again. */
+static void
+on_lost (IrisdAwayItem *item, gpointer data)
+{
+  World *world = data;
+
+  REQUIRE (item->leased && world->leased && !world->over);
+  REQUIRE (!world->stored && world->end == END_NONE);
+  world->n_lost++;
+  world->leased = FALSE;
+}
+
 static const IrisdAwayFuncs funcs = {
-  on_publish, on_look, on_extend, on_refuse, on_claim, on_withdraw, on_forget,
+  on_publish, on_look, on_extend, on_refuse, on_claim, on_withdraw, on_forget, on_check, on_lost,
 };
 
 static const IrisdAwayRules rules = {
   .extend_us = 20 * G_USEC_PER_SEC,
   .look_us = 2 * G_USEC_PER_SEC,
   .orphan_us = 300 * G_USEC_PER_SEC,
+  .check_us = G_USEC_PER_SEC,
   .window = 2,
 };
 
@@ -198,7 +223,23 @@ take_verdict (World *world, IrisdAwayVerdict verdict, gboolean stored)
 
   world->publishing = NULL;
   world->stored = world->stored || stored;
+  world->was_stored = world->was_stored || stored;
   irisd_away_table_published (world->table, item, verdict, stored ? 5 : 0, world->now);
+}
+
+/* The places of the message are asked before the end is. */
+static void
+take_check (World *world)
+{
+  IrisdAwayItem *item = irisd_away_table_find (world->table, world->id);
+
+  world->n_checks--;
+  if (item == NULL)
+    return;
+  if (!world->stored && world->end != END_NONE)
+    take_end (world);
+  else
+    irisd_away_table_checked (world->table, item, world->stored, world->now);
 }
 
 static void
@@ -230,6 +271,7 @@ run_host (World *world)
 {
   world->end = END_RESULT;
   world->hinted = TRUE;
+  world->stored = FALSE; /* it is acknowledged */
 }
 
 static void
@@ -253,6 +295,8 @@ enum
   SILENT_STORED,
   REFUSED,
   RUN,
+  VANISH, /* its message is deleted by hand */
+  CHECKED,
   HINT,
   LOOKED,
   LOOKED_UNSURE,
@@ -279,11 +323,15 @@ can_happen (World *world, guint event)
     case SILENT_STORED:
       return world->publishing != NULL;
     case STORED_BEFORE:
-      return world->publishing != NULL && world->stored;
+      return world->publishing != NULL && world->was_stored;
     case REFUSED:
-      return world->publishing != NULL && !world->stored;
-    case RUN:
+      return world->publishing != NULL && !world->was_stored;
+    case RUN: /* perhaps a host had it already when it vanished */
+      return world->was_stored && world->end == END_NONE;
+    case VANISH:
       return world->stored && world->end == END_NONE;
+    case CHECKED:
+      return world->n_checks > 0;
     case HINT:
       return world->hinted;
     case LOOKED:
@@ -313,7 +361,7 @@ happen (World *world, guint event)
       take_verdict (world, IRISD_AWAY_STORED, TRUE);
       break;
     case STORED_BEFORE:
-      take_verdict (world, IRISD_AWAY_STORED_BEFORE, TRUE);
+      take_verdict (world, IRISD_AWAY_STORED_BEFORE, FALSE);
       break;
     case FULL:
       take_verdict (world, IRISD_AWAY_FULL, FALSE);
@@ -325,7 +373,7 @@ happen (World *world, guint event)
       take_verdict (world, IRISD_AWAY_SILENT, FALSE);
       break;
     case SILENT_STORED:
-      world->stored = TRUE;
+      world->stored = world->was_stored = TRUE;
       take_verdict (world, IRISD_AWAY_SILENT, FALSE);
       break;
     case REFUSED:
@@ -333,6 +381,12 @@ happen (World *world, guint event)
       break;
     case RUN:
       run_host (world);
+      break;
+    case VANISH:
+      world->stored = FALSE;
+      break;
+    case CHECKED:
+      take_check (world);
       break;
     case HINT:
       world->hinted = FALSE;
@@ -379,7 +433,7 @@ check (World *world)
 static void
 settle (World *world)
 {
-  for (guint i = 0; i < 100; i++)
+  for (guint i = 0; i < 200; i++)
     {
       if (world->publishing != NULL)
         happen (world, STORED);
@@ -389,6 +443,8 @@ settle (World *world)
         happen (world, LEASE);
       else if (world->n_looks > 0)
         happen (world, LOOKED);
+      else if (world->n_checks > 0)
+        happen (world, CHECKED);
       else if (world->stored && world->end == END_NONE)
         {
           run_host (world);
@@ -520,11 +576,163 @@ TEST (a_lease_is_extended_as_long_as_the_item_is_away)
   lease (&world);
   take_verdict (&world, IRISD_AWAY_STORED, TRUE);
   while (world.now < 300 * G_USEC_PER_SEC)
-    pass_time (&world);
+    {
+      pass_time (&world);
+      while (world.n_checks > 0)
+        take_check (&world);
+    }
   /* 2, 4, 8, 16 and then each 30 s. */
   n_looks = world.n_looks;
   REQUIRE (n_looks >= 12);
   REQUIRE (n_looks <= 16);
+  irisd_away_table_free (world.table);
+}
+
+static void
+pass_time_until (World *world, const guint *count, guint least)
+{
+  while (*count < least)
+    pass_time (world);
+}
+
+/* It has neither message nor end: a second check, then a look, and it is published again. */
+TEST (an_item_that_the_stream_has_lost_is_published_again)
+{
+  World world;
+
+  world_init (&world);
+  lease (&world);
+  happen (&world, STORED);
+  happen (&world, VANISH);
+  pass_time_until (&world, &world.n_checks, 1);
+  happen (&world, CHECKED);
+  REQUIRE (world.n_lost == 0);
+  pass_time_until (&world, &world.n_checks, 1);
+  world.n_looks = 0;
+  happen (&world, CHECKED);
+  REQUIRE (world.n_lost == 1);
+  REQUIRE (irisd_away_table_get_size (world.table) == 1);
+
+  happen (&world, LEASE);
+  REQUIRE (world.n_published == 1);
+  REQUIRE (world.n_looks == 1);
+  happen (&world, LOOKED);
+  REQUIRE (world.n_published == 2);
+  happen (&world, STORED);
+  happen (&world, RUN);
+  happen (&world, HINT);
+  REQUIRE (world.n_answers == 1);
+  irisd_away_table_free (world.table);
+  REQUIRE (world.n_made == world.n_forgotten);
+}
+
+/* A host put it anew between two checks, or a server was behind: the count begins anew. */
+TEST (an_item_that_one_check_does_not_find_is_not_lost)
+{
+  World world;
+
+  world_init (&world);
+  lease (&world);
+  happen (&world, STORED);
+  for (guint i = 0; i < 6; i++)
+    {
+      world.stored = i % 2 == 1;
+      pass_time_until (&world, &world.n_checks, 1);
+      happen (&world, CHECKED);
+    }
+  REQUIRE (world.n_lost == 0);
+  irisd_away_table_free (world.table);
+}
+
+/* Its end came into the stream before its message was acknowledged, and the word was lost. */
+TEST (a_check_that_finds_the_end_tells_it)
+{
+  World world;
+
+  world_init (&world);
+  lease (&world);
+  happen (&world, STORED);
+  happen (&world, RUN);
+  pass_time_until (&world, &world.n_checks, 1);
+  happen (&world, CHECKED);
+  REQUIRE (world.n_answers == 1);
+  REQUIRE (world.n_lost == 0);
+  irisd_away_table_free (world.table);
+}
+
+static void
+put_out (World *world, guint8 number)
+{
+  guint8 id[IRIS_WIRE_ID_SIZE] = { 1, number }, other[IRIS_WIRE_ID_SIZE] = { 2, number };
+  gboolean known;
+  IrisdAwayItem *item = irisd_away_table_lease (world->table, id, other, FALSE, world->now, &known);
+
+  irisd_away_table_start (world->table, item, world->now);
+  REQUIRE (world->publishing == item);
+  world->publishing = NULL;
+  irisd_away_table_published (world->table, item, IRISD_AWAY_STORED, number, world->now);
+}
+
+/* Until @end: how many checks came, and how many in one second at most. */
+static guint
+count_checks (World *world, gint64 end, guint *most)
+{
+  const guint begun = world->n_checks;
+
+  *most = 0;
+  while (world->now < end)
+    {
+      const gint64 second = world->now + G_USEC_PER_SEC;
+      const guint before = world->n_checks;
+
+      for (gint64 next = world->now; next < second;)
+        {
+          world->now = next;
+          next = MAX (irisd_away_table_tick (world->table, next), next + 1);
+        }
+      world->now = second;
+      *most = MAX (*most, world->n_checks - before);
+    }
+  return world->n_checks - begun;
+}
+
+/* However many are out, and however often the connection is made anew. */
+TEST (the_stream_is_asked_a_few_times_a_second)
+{
+  const gint64 seconds = 9; /* leases are extended later */
+  World world;
+  guint most;
+
+  world_init (&world);
+  for (guint i = 0; i < 200; i++)
+    put_out (&world, (guint8) i);
+  REQUIRE (count_checks (&world, seconds * G_USEC_PER_SEC, &most) >= 9 * (seconds - 1));
+  REQUIRE (most <= 11);
+  for (guint i = 0; i < 10; i++)
+    irisd_away_table_look_at_all (world.table, world.now);
+  count_checks (&world, 2 * seconds * G_USEC_PER_SEC, &most);
+  REQUIRE (most <= 11);
+  irisd_away_table_free (world.table);
+}
+
+/* Servers that were away may have lost what they had; a connection that comes and goes costs no
+ * more. */
+TEST (a_connection_that_is_made_anew_makes_checks_due_once_in_a_while)
+{
+  const gint64 half = rules.check_us / 2;
+  World world;
+
+  world_init (&world);
+  irisd_away_table_look_at_all (world.table, world.now);
+  world.now += rules.check_us;
+  put_out (&world, 1);
+  irisd_away_table_look_at_all (world.table, world.now);
+  irisd_away_table_tick (world.table, world.now);
+  REQUIRE (world.n_checks == 1);
+  world.now += half;
+  irisd_away_table_look_at_all (world.table, world.now);
+  irisd_away_table_tick (world.table, world.now);
+  REQUIRE (world.n_checks == 1);
   irisd_away_table_free (world.table);
 }
 
