@@ -350,13 +350,10 @@ can_happen (World *world, guint event)
 }
 
 static void
-happen (World *world, guint event)
+take_answer (World *world, guint event)
 {
   switch (event)
     {
-    case LEASE:
-      lease (world);
-      break;
     case STORED:
       take_verdict (world, IRISD_AWAY_STORED, TRUE);
       break;
@@ -369,15 +366,35 @@ happen (World *world, guint event)
     case IN_FLIGHT:
       take_verdict (world, IRISD_AWAY_IN_FLIGHT, FALSE);
       break;
-    case SILENT:
-      take_verdict (world, IRISD_AWAY_SILENT, FALSE);
-      break;
     case SILENT_STORED:
       world->stored = world->was_stored = TRUE;
       take_verdict (world, IRISD_AWAY_SILENT, FALSE);
       break;
-    case REFUSED:
+    case SILENT:
+      take_verdict (world, IRISD_AWAY_SILENT, FALSE);
+      break;
+    default:
       take_verdict (world, IRISD_AWAY_REFUSED, FALSE);
+      break;
+    }
+}
+
+static void
+happen (World *world, guint event)
+{
+  switch (event)
+    {
+    case LEASE:
+      lease (world);
+      break;
+    case STORED:
+    case STORED_BEFORE:
+    case FULL:
+    case IN_FLIGHT:
+    case SILENT:
+    case SILENT_STORED:
+    case REFUSED:
+      take_answer (world, event);
       break;
     case RUN:
       run_host (world);
