@@ -39,9 +39,9 @@ def user(name, without=()):
     return text
 
 
-def start(folder, *users):
+def start(folder, *users, **cluster):
     servers = Servers(folder, count=1, login='rig:rig', more='authorization { users: [\n' + RIG + '\n' + '\n'.join(users) + '\n] }')
-    nodes = Nodes(folder, sys.argv[1], sys.argv[2], servers, count=0, limits=LIMITS, replicas=1)
+    nodes = Nodes(folder, sys.argv[1], sys.argv[2], servers, count=0, limits=LIMITS, replicas=1, **cluster)
     nodes.all = [nodes.make(number, url=servers[0].url(f'n{number + 1}:n{number + 1}-s3cret')) for number in range(len(users))]
     for node in nodes:
         node.start()
@@ -85,6 +85,24 @@ def two_nodes_need_no_other_rights():
         two.process.terminate()
         wait_until(lambda: any(node['name'] == 'n2' and node['state'] == 3 for node in one.json('nodes')['nodes']), 'n2 is gone')
         one.irisctl('node', 'remove', 'n2')
+        expect(complaints(nodes), [])
+
+
+def what_the_stream_has_lost_needs_no_other_rights():
+    with Folder() as folder:
+        nodes = start(folder, user('n1'), user('n2'), **{'lease-ms': 1000})
+        for node in nodes:
+            nodes.init(node)
+        nodes.wait_for_all()
+        one, two = nodes
+        two.kill()
+        number = one.irisctl('submit', '--detach', '--class', 'relaxed', '--node', 'n2', '--strict', 'echo', 'again').strip()
+        wait_until(lambda: nodes.messages('IRIS') == 1, 'the stream has it')
+        nodes.servers.api('STREAM.PURGE.IRIS', {})
+        wait_until(lambda: nodes.messages('IRIS') == 1, 'the stream has it again')
+        two.start()
+        one.irisctl('wait', number)
+        expect(one.irisctl('result', number), 'again')
         expect(complaints(nodes), [])
 
 
@@ -161,5 +179,6 @@ def after_init_its_rights_may_be_taken_away():
 
 if __name__ == '__main__':
     end_on_signals()
-    sys.exit(run([two_nodes_need_no_other_rights, large_results_output_and_dependencies_need_no_other_rights, what_is_refused_is_named,
+    sys.exit(run([two_nodes_need_no_other_rights, what_the_stream_has_lost_needs_no_other_rights,
+                  large_results_output_and_dependencies_need_no_other_rights, what_is_refused_is_named,
                   init_without_its_rights_says_which, after_init_its_rights_may_be_taken_away]))

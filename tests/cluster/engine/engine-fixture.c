@@ -148,17 +148,23 @@ count_messages (IrisdEngine *engine, const char *stream)
   return (guint64) irisd_json_get_int (irisd_json_get_object (reply, "state"), "messages");
 }
 
+/* NULL during an election. */
+static char *
+get_leader (IrisdEngine *engine, const char *subject)
+{
+  g_autoptr (JsonObject) reply = request_until_good (engine, subject, NULL);
+
+  return g_strdup (irisd_json_get_string (irisd_json_get_object (reply, "cluster"), "leader"));
+}
+
 char *
 find_leader (IrisdEngine *engine, const char *stream)
 {
   g_autofree char *subject = g_strconcat ("$JS.API.STREAM.INFO.", stream, NULL);
-  g_autoptr (JsonObject) reply = NULL;
-  const char *leader;
+  char *leader = NULL;
 
-  wait_for ((g_clear_pointer (&reply, json_object_unref),
-             reply = request_until_good (engine, subject, NULL),
-             leader = irisd_json_get_string (irisd_json_get_object (reply, "cluster"), "leader")));
-  return g_strdup (leader);
+  wait_for ((leader = get_leader (engine, subject)) != NULL);
+  return leader;
 }
 
 static void
