@@ -8,6 +8,21 @@
 
 #include <string.h>
 
+/* A place of this irisd is looked up for each run, and not by the client. */
+static void
+set_place (const IrisRequest *item, IrisWireMessage *message)
+{
+  guint64 id;
+
+  if (item->place_name == NULL && item->place >= 0)
+    iris_wire_message_set_int (message, IRIS_WIRE_KEY_HINT, item->place);
+  else if (item->place_name != NULL
+           && g_ascii_string_to_unsigned (item->place_name, 10, 0, G_MAXINT32, &id, NULL))
+    iris_wire_message_set_int (message, IRIS_WIRE_KEY_HINT, (gint) id);
+  else if (item->place_name != NULL)
+    iris_wire_message_set_string (message, IRIS_WIRE_KEY_HINT_NAME, item->place_name, -1);
+}
+
 /* The body of a SCHEDULE that submits @item, or NULL with @error. */
 static GBytes *
 pack_item (IrisRequest *item, GError **error)
@@ -19,6 +34,8 @@ pack_item (IrisRequest *item, GError **error)
   GBytes *body = NULL;
 
   iris_client_call_fill (&call, prefix, &message);
+  if (!iris_request_is_for_others (item))
+    set_place (item, &message);
   iris_wire_batch_builder_init (&builder, NULL);
   if (iris_wire_batch_builder_add (&builder, &message, error))
     {

@@ -181,6 +181,28 @@ TEST (the_exit_status_of_the_last_run_is_told)
   ck_assert_msg (strstr (out, "exit 5") != NULL, "%s", out);
 }
 
+TEST (runs_go_to_the_place_that_is_named)
+{
+  irisctl ("every", "1h", "--name", "by-name", "--place", "package:0", "--", "true");
+  assert_status (0);
+  irisctl ("every", "1h", "--name", "by-id", "--place", "0", "--strict", "--", "true");
+  assert_status (0);
+  g_autoptr (JsonNode) by_name = NULL;
+  g_autoptr (JsonNode) by_id = NULL;
+  assert_text (find ("by-name", &by_name), "place", "package:0");
+  JsonObject *strict = find ("by-id", &by_id);
+  assert_text (strict, "place", "0");
+  ck_assert (json_object_get_boolean_member (strict, "strict"));
+  irisctl ("schedules");
+  ck_assert_ptr_nonnull (strstr (out, "0, strict"));
+  irisctl ("schedules", "--run", "by-id");
+  assert_status (0);
+  irisctl ("wait", "--all");
+  assert_status (0);
+  irisctl ("every", "1h", "--name", "nowhere", "--place", "99", "--", "true");
+  assert_refused (2, "there is no place 99");
+}
+
 TEST (what_makes_no_sense_is_refused)
 {
   irisctl ("cron", "0 0 30 2 *", "--", "true");
