@@ -199,10 +199,20 @@ def imbalance(bench, table, rounds, groups):
         groups.remove()
         return
 
+    of = {'servers': [server.process.child.pid for server in bench.servers],
+          'nodes': [node.process.child.pid for node in bench.nodes]}
+    used = {}
+
     def seconds(*how):
-        return 2000 / bench.iris('--items=2000', '--node=n2', '--service=spin', '--arg=1000', *how)
+        before = {name: sum(map(used_s, pids)) for name, pids in of.items()}
+        took = 2000 / bench.iris('--items=2000', '--node=n2', '--service=spin', '--arg=1000', *how)
+        for name, pids in of.items():
+            used.setdefault(('kept' if how else 'stolen', name), []).append(sum(map(used_s, pids)) - before[name])
+        return took
     stolen, kept = in_turn(rounds, seconds, lambda: seconds('--strict'))
     groups.remove()
+    for key, values in used.items():
+        print(*key, [f'{value:.2f}' for value in values])
     table.add(f'imbalance (cgroup v{groups.version})', 'at least 2.4', 's', [('all at n2', kept), ('with stealing', stolen)],
               ('times as fast', [y / x for x, y in zip(stolen, kept)]), lambda ratio: ratio >= 2.4)
 
