@@ -63,6 +63,7 @@ struct _IrisdBridgeLink
   gboolean two_frames;
   gboolean heard; /* since the last PING */
   gboolean used;  /* the socket, since ZMQ_EVENTS was asked */
+  gboolean rests; /* until the ready time of the source */
   guint64 silence_ms;
   guint64 last_id;
   IrisWireEncoder encoder;
@@ -265,7 +266,7 @@ link_source_prepare (GSource *source, int *timeout)
   IrisdBridgeLink *self = ((LinkSource *) source)->link;
 
   *timeout = -1;
-  return self->used && has_input (self);
+  return !self->rests && self->used && has_input (self);
 }
 
 static gboolean
@@ -273,7 +274,8 @@ link_source_check (GSource *source)
 {
   const LinkSource *self = (LinkSource *) source;
 
-  return g_source_query_unix_fd (source, self->fd) != 0 && has_input (self->link);
+  return !self->link->rests && g_source_query_unix_fd (source, self->fd) != 0
+         && has_input (self->link);
 }
 
 static gboolean
@@ -282,6 +284,12 @@ link_source_dispatch (GSource *source, GSourceFunc callback, gpointer user_data)
   IrisdBridgeLink *self = g_rc_box_acquire (((LinkSource *) source)->link);
 
   self->used = TRUE;
+  if (self->rests)
+    {
+      self->rests = FALSE;
+      g_source_set_ready_time (source, -1);
+      g_source_modify_unix_fd (source, ((LinkSource *) source)->fd, G_IO_IN);
+    }
   for (guint i = 0; i < BUDGET && !g_source_is_destroyed (source); i++)
     if (!irisd_bridge_link_read (self))
       break;
@@ -306,6 +314,7 @@ irisd_bridge_link_watch (IrisdBridgeLink *self)
   if (zmq_getsockopt (self->socket, ZMQ_FD, &fd, &size) == 0)
     ((LinkSource *) self->source)->fd = g_source_add_unix_fd (self->source, fd, G_IO_IN);
   self->used = TRUE;
+  self->rests = FALSE;
   g_source_set_static_name (self->source, "irisd-bridge-link");
   g_source_attach (self->source, self->context);
 }
@@ -441,6 +450,20 @@ irisd_bridge_link_send (IrisdBridgeLink *self, const IrisWireMessage *message)
         return FALSE;
     }
   return TRUE;
+}
+
+/* Reads nothing before @until, in monotonic time, so that what comes meanwhile is read together and
+ * wakes the thread once. */
+void
+irisd_bridge_link_rest (IrisdBridgeLink *self, gint64 until)
+{
+  LinkSource *source = (LinkSource *) self->source;
+
+  if (source == NULL || source->fd == NULL || self->state != LINK_UP)
+    return;
+  self->rests = TRUE;
+  g_source_modify_unix_fd (self->source, source->fd, 0);
+  g_source_set_ready_time (self->source, until);
 }
 
 /* irisd takes the connection for lost after so long; a PING comes each third of it. */

@@ -40,6 +40,7 @@ void irisd_bridge_link_free (IrisdBridgeLink *self);
 
 gboolean irisd_bridge_link_is_up (const IrisdBridgeLink *self);
 gboolean irisd_bridge_link_send (IrisdBridgeLink *self, const IrisWireMessage *message);
+void irisd_bridge_link_rest (IrisdBridgeLink *self, gint64 until);
 void irisd_bridge_link_set_silence (IrisdBridgeLink *self, guint64 silence_ms);
 void irisd_bridge_link_new_id (IrisdBridgeLink *self, guint8 *id);
 void irisd_bridge_link_say_bye (IrisdBridgeLink *self);

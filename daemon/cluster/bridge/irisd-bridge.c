@@ -353,8 +353,8 @@ irisd_bridge_new (const IrisdBridgeOptions *options, GError **error)
   self->host.user_data = options->user_data;
   self->n_workers = MAX (options->n_workers, 1);
   self->away = irisd_away_new (&self->shared, options->max_away, on_ask, on_catch_up, self);
-  self->guest = irisd_guest_new (&self->shared, options->lost_attempts, on_own_end, on_delivered,
-                                 self);
+  self->guest = irisd_guest_new (&self->shared, self->n_workers, options->lost_attempts, on_own_end,
+                                 on_delivered, self);
   self->asks = irisd_asks_new (&self->shared, on_answer, self);
   self->plan = irisd_bridge_plan_new (options->node, self->n_workers, options->pull_window,
                                       options->steal_threshold);

@@ -17,6 +17,7 @@ struct _IrisdGuest
   IrisdGuestEndFunc own_end;
   IrisdGuestLaneFunc delivered;
   gpointer user_data;
+  guint n_workers; /* of this node */
   guint lost_attempts;
   IrisdUncounted *uncounted;
   IrisdBridgeLink *link;

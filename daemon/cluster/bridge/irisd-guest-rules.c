@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What an item of another node is here, and whether one that failed is tried again. Pure.
+ * What an item of another node is here, whether one that failed is tried again, and how long
+ * completions are gathered. Pure.
  */
 #include "irisd-guest-rules.h"
 
@@ -9,6 +10,12 @@
 /* A node that does not have the service gives an item back if it was delivered at most so often
  * beyond its retries, for another one that has it. */
 #define MOST_ELSEWHERE 3
+
+/* Completions are left unread for so long at most, and only if as many are expected to come
+ * meanwhile. */
+#define MOST_REST_NS   G_GUINT64_CONSTANT (40000000)
+#define LEAST_REST_NS  G_GUINT64_CONSTANT (2000000)
+#define LEAST_TOGETHER 8
 
 #define DEFAULT_BACKOFF_MS 1000
 #define MOST_BACKOFF_MS    3600000
@@ -87,4 +94,21 @@ irisd_guest_may_try_again (const IrisdWorkMessage *from,
     default:
       return n_tries <= from->tries;
     }
+}
+
+/* How long the bridge reads no completions, in microseconds, while items that run for @mean_run_ns
+ * are in hand. Each group of ends that is stored costs the servers a round of their replicas, and
+ * each completion that is read alone wakes a thread. Half of the work in hand stays for the time in
+ * which more is asked for. Few or long items are not waited for: their ends are not delayed. */
+gint64
+irisd_guest_get_rest_us (guint64 n_in_hand, guint64 mean_run_ns, guint n_workers)
+{
+  guint64 rest_ns;
+
+  if (mean_run_ns == 0 || mean_run_ns > MOST_REST_NS || n_workers == 0)
+    return 0;
+  rest_ns = MIN (n_in_hand * mean_run_ns / n_workers / 2, MOST_REST_NS);
+  if (rest_ns < LEAST_REST_NS || rest_ns * n_workers / mean_run_ns < LEAST_TOGETHER)
+    return 0;
+  return (gint64) (rest_ns / 1000);
 }

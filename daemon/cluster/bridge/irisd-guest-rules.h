@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What an item of another node is here, and whether one that failed is tried again.
+ * What an item of another node is here, whether one that failed is tried again, and how long
+ * completions are gathered.
  */
 #pragma once
 
@@ -18,5 +19,6 @@ gboolean irisd_guest_may_try_again (const IrisdWorkMessage *from,
                                     guint64 n_delivered,
                                     guint64 n_tries,
                                     guint code);
+gint64 irisd_guest_get_rest_us (guint64 n_in_hand, guint64 mean_run_ns, guint n_workers);
 
 G_END_DECLS

@@ -614,6 +614,18 @@ on_message (const IrisWireMessage *message, gpointer user_data)
     }
 }
 
+/* While many short items are in hand, the next completions are read together. */
+static void
+gather (IrisdGuest *self)
+{
+  const guint n_guests = irisd_guest_table_get_size (self->table);
+  const guint n_in_hand = n_guests - MIN (self->counts.n_ending, n_guests);
+  gint64 rest_us = irisd_guest_get_rest_us (n_in_hand, self->counts.mean_run_ns, self->n_workers);
+
+  if (rest_us > 0)
+    irisd_bridge_link_rest (self->link, g_get_monotonic_time () + rest_us);
+}
+
 /* Frees the credits of all completions that were read at once by one ACK. */
 static void
 on_drained (gpointer user_data)
@@ -627,6 +639,7 @@ on_drained (gpointer user_data)
   iris_wire_message_set_body (&ack, self->acks->data, self->acks->len);
   irisd_bridge_link_send (self->link, &ack);
   g_byte_array_set_size (self->acks, 0);
+  gather (self);
 }
 
 static void
@@ -752,6 +765,7 @@ irisd_guest_get_counts (const IrisdGuest *self, IrisdGuestCounts *counts)
 /* @lost_attempts: how often an item is delivered beyond its first try and its retries. */
 IrisdGuest *
 irisd_guest_new (const IrisdBridgeShared *shared,
+                 guint n_workers,
                  guint lost_attempts,
                  IrisdGuestEndFunc own_end,
                  IrisdGuestLaneFunc delivered,
@@ -762,6 +776,7 @@ irisd_guest_new (const IrisdBridgeShared *shared,
   IrisdGuest *self = g_new0 (IrisdGuest, 1);
 
   self->shared = shared;
+  self->n_workers = n_workers;
   self->lost_attempts = lost_attempts;
   self->uncounted = irisd_uncounted_new (MOST_UNCOUNTED);
   self->max_body = FIRST_MAX_BODY;

@@ -39,6 +39,7 @@ typedef struct
 } IrisdGuestCounts;
 
 IrisdGuest *irisd_guest_new (const IrisdBridgeShared *shared,
+                             guint n_workers,
                              guint lost_attempts,
                              IrisdGuestEndFunc own_end,
                              IrisdGuestLaneFunc delivered,

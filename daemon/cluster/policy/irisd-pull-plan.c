@@ -142,13 +142,20 @@ count_idle (const IrisdOwnNode *own)
   return own->view.n_idle > waiting ? (guint) (own->view.n_idle - waiting) : 0;
 }
 
+/* How much work is pulled ahead of the workers. */
+static guint64
+get_ahead_ns (guint64 run_ns)
+{
+  return run_ns < IRISD_PULL_SHORT_NS ? IRISD_PULL_FAR_AHEAD_NS : IRISD_PULL_AHEAD_NS;
+}
+
 guint
 irisd_pull_plan_get_window (const IrisdPullPlan *self, const IrisdNodeView *own)
 {
   guint64 run_ns = own->mean_run_ns;
   guint64 least = MIN (IRISD_PULL_LEAST_WINDOW, self->rules.window);
   /* Long items that were pulled ahead before one of them had run could not be stolen any more. */
-  guint64 each = run_ns != 0 ? (IRISD_PULL_AHEAD_NS + run_ns - 1) / run_ns : least;
+  guint64 each = run_ns != 0 ? (get_ahead_ns (run_ns) + run_ns - 1) / run_ns : least;
 
   return MIN (own->n_workers * (guint) CLAMP (each, least, self->rules.window),
               MAX (IRISD_PULL_DEEP, own->n_workers * IRISD_PULL_USUAL));
@@ -160,7 +167,7 @@ get_thief_window (const IrisdPullPlan *self, const IrisdOwnNode *own)
 {
   guint64 run_ns = own->view.mean_run_ns;
   guint64 n_workers = own->view.n_workers;
-  guint64 n = run_ns != 0 ? IRISD_PULL_AHEAD_NS * n_workers / run_ns : 0;
+  guint64 n = run_ns != 0 ? get_ahead_ns (run_ns) * n_workers / run_ns : 0;
 
   return (guint) CLAMP (n, n_workers, irisd_pull_plan_get_window (self, &own->view));
 }

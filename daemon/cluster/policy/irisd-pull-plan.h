@@ -18,7 +18,7 @@
  * node's own hinted items away.
  *
  * Stealing. A node is hungry if a worker idles, or if what is in hand lasts shorter than a move and
- * none but the cluster's items keep it busy. It asks for 40 ms of work at a time, as an owner has
+ * none but the cluster's items keep it busy. It asks for as much work at a time as an owner has
  * ahead, but for no more long items than it has workers: with two moves of work, 4 items, thieves
  * waited for the engine, which synced 1.4 times as often. A hungry node waits at 3 victims at most,
  * because each message of a consumer walks past all pulls that wait there (an owner got 13.7k/s
@@ -66,6 +66,8 @@ G_BEGIN_DECLS
 #define IRISD_PULL_DEEP         256
 #define IRISD_PULL_LEAST_WINDOW 2
 #define IRISD_PULL_AHEAD_NS     G_GUINT64_CONSTANT (40000000)
+#define IRISD_PULL_SHORT_NS     G_GUINT64_CONSTANT (4000000)
+#define IRISD_PULL_FAR_AHEAD_NS G_GUINT64_CONSTANT (100000000)
 #define IRISD_PULL_VICTIMS      3
 #define IRISD_PULL_RESCUERS     3
 #define IRISD_PULL_MOST_WAITING 100

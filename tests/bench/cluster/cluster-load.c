@@ -2,10 +2,11 @@
  *
  * One leg of cluster-bench.py: life cycles of items through irisd, or the same steps by libnats
  * alone. Prints one number: with --single the median of the times of one item each, in
- * microseconds, else the items a second.
+ * microseconds, else the items a second. With --beside a line for each turn, with the items a second
+ * of either irisd, of which each begins in half of the turns.
  *
  *     cluster-load iris DIR [--items N] [--single] [--node NAME | --any-node] [--service NAME]
- *                           [--arg TEXT] [--durable]
+ *                           [--arg TEXT] [--durable] [--beside DIR --turns N]
  *     cluster-load plain URL,... [--items N] [--single] [--work-stream S] [--ends-stream S]
  * [--consumer C]
  *                            [--work-subject S] [--ends-subject S] [--item-bytes N] [--end-bytes N]
@@ -33,7 +34,8 @@
 
 static gint n_items = 2000;
 static gboolean single, any_node, durable, strict;
-static char *node, *service, *arg;
+static char *node, *service, *arg, *beside;
+static gint n_turns = 1;
 static char *work_stream, *ends_stream, *consumer, *work_subject, *ends_subject;
 static gint item_bytes = 300, end_bytes = 300;
 
@@ -46,6 +48,8 @@ static const GOptionEntry entries[] = {
   { "strict", 0, 0, G_OPTION_ARG_NONE, &strict, "Only there", NULL },
   { "service", 0, 0, G_OPTION_ARG_STRING, &service, "Instead of echo", "NAME" },
   { "arg", 0, 0, G_OPTION_ARG_STRING, &arg, "The service's argument", "TEXT" },
+  { "beside", 0, 0, G_OPTION_ARG_FILENAME, &beside, "In turn with that irisd", "DIR" },
+  { "turns", 0, 0, G_OPTION_ARG_INT, &n_turns, "How many", "N" },
   { "work-stream", 0, 0, G_OPTION_ARG_STRING, &work_stream, "Of items", "NAME" },
   { "ends-stream", 0, 0, G_OPTION_ARG_STRING, &ends_stream, "Of ends", "NAME" },
   { "consumer", 0, 0, G_OPTION_ARG_STRING, &consumer, "Of items", "NAME" },
@@ -125,33 +129,65 @@ make_request (void)
   return request;
 }
 
-static void
-run_iris (const char *dir)
+static IrisClient *
+open_client (const char *dir)
 {
-  g_autoptr (IrisClient) client = iris_client_new (dir);
-  g_autofree gint64 *times = g_new (gint64, n_items);
-  gint64 begin;
+  IrisClient *client = iris_client_new (dir);
   gboolean connected = FALSE;
 
   iris_client_connect_async (client, NULL, on_connected, &connected);
   while (!connected)
     g_main_context_iteration (NULL, TRUE);
-  begin = g_get_monotonic_time ();
+  return client;
+}
+
+/* Returns the items a second. @times: of each one, or NULL. */
+static double
+run_items (IrisClient *client, gint64 *times)
+{
+  const gint64 begin = g_get_monotonic_time ();
+
+  n_ended = 0;
   for (gint i = 0; i < n_items; i++)
     {
       g_autoptr (IrisRequest) request = make_request ();
-      times[i] = g_get_monotonic_time ();
+      const gint64 submitted = g_get_monotonic_time ();
       iris_client_submit_async (client, request, NULL, on_ended, NULL);
       while (single && n_ended <= i)
         g_main_context_iteration (NULL, TRUE);
-      times[i] = g_get_monotonic_time () - times[i];
+      if (times != NULL)
+        times[i] = g_get_monotonic_time () - submitted;
     }
   while (n_ended < n_items)
     g_main_context_iteration (NULL, TRUE);
+  return n_items * 1e6 / (double) (g_get_monotonic_time () - begin);
+}
+
+static void
+run_iris (const char *dir)
+{
+  g_autoptr (IrisClient) client = open_client (dir);
+  g_autofree gint64 *times = g_new (gint64, n_items);
+  double rate = run_items (client, times);
+
   if (single)
     print_median (times);
   else
-    printf ("%.1f\n", n_items * 1e6 / (double) (g_get_monotonic_time () - begin));
+    printf ("%.1f\n", rate);
+}
+
+static void
+run_in_turn (const char *dir)
+{
+  g_autoptr (IrisClient) first = open_client (dir);
+  g_autoptr (IrisClient) second = open_client (beside);
+
+  for (gint i = 0; i < n_turns; i++)
+    {
+      double other = i % 2 != 0 ? run_items (second, NULL) : 0;
+      double rate = run_items (first, NULL);
+      printf ("%.1f %.1f\n", rate, i % 2 != 0 ? other : run_items (second, NULL));
+    }
 }
 
 /* --- libnats alone ---------------------------------------------------------------------------- */
@@ -362,7 +398,9 @@ main (int argc, char **argv)
   g_option_context_add_main_entries (context, entries, NULL);
   if (!g_option_context_parse (context, &argc, &argv, &error))
     fail ("options", error->message);
-  if (argc == 3 && strcmp (argv[1], "iris") == 0)
+  if (argc == 3 && strcmp (argv[1], "iris") == 0 && beside != NULL)
+    run_in_turn (argv[2]);
+  else if (argc == 3 && strcmp (argv[1], "iris") == 0)
     run_iris (argv[2]);
   else if (argc == 3 && strcmp (argv[1], "plain") == 0 && work_stream != NULL && consumer != NULL
            && work_subject != NULL && ends_subject != NULL)

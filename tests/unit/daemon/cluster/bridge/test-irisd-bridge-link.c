@@ -192,6 +192,50 @@ TEST (a_link_says_hello_and_hands_messages_over)
   fixture_clear (&fixture);
 }
 
+/* What comes while it rests is read together, not before, and not lost. */
+TEST (a_link_that_rests_reads_nothing_until_its_time)
+{
+  Fixture fixture;
+  const gint64 until = g_get_monotonic_time () + G_USEC_PER_SEC / 5;
+
+  fixture_init (&fixture);
+  run_until (&fixture, &fixture.n_up, 1, TRUE);
+  const guint n_drained = fixture.n_drained;
+  irisd_bridge_link_rest (fixture.link, until);
+  for (guint i = 0; i < 100; i++)
+    answer_type (&fixture, IRIS_WIRE_ACCEPTED);
+  run_until (&fixture, &fixture.n_messages, 1, TRUE);
+  ck_assert_int_ge (g_get_monotonic_time (), until);
+  run_until (&fixture, &fixture.n_messages, 100, TRUE);
+  ck_assert_uint_gt (fixture.n_drained, n_drained);
+  answer_type (&fixture, IRIS_WIRE_ACCEPTED);
+  run_until (&fixture, &fixture.n_messages, 101, TRUE);
+  fixture_clear (&fixture);
+}
+
+TEST (a_link_that_is_not_up_does_not_rest)
+{
+  Fixture fixture;
+
+  fixture_init (&fixture);
+  irisd_bridge_link_rest (fixture.link, G_MAXINT64);
+  run_until (&fixture, &fixture.n_up, 1, TRUE);
+  fixture_clear (&fixture);
+}
+
+TEST (a_connection_that_is_made_anew_does_not_rest)
+{
+  Fixture fixture;
+
+  fixture_init (&fixture);
+  run_until (&fixture, &fixture.n_up, 1, TRUE);
+  irisd_bridge_link_set_silence (fixture.link, 300);
+  irisd_bridge_link_rest (fixture.link, G_MAXINT64);
+  run_until (&fixture, &fixture.n_down, 1, FALSE);
+  run_until (&fixture, &fixture.n_up, 2, TRUE);
+  fixture_clear (&fixture);
+}
+
 TEST (a_silent_link_asks_whether_irisd_lives)
 {
   Fixture fixture;

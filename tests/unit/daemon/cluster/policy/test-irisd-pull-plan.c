@@ -9,8 +9,8 @@
 
 #define MS      G_GUINT64_CONSTANT (1000000)
 #define N_NODES 8
-/* 40 ms of items of 1 ms, for 4 workers. */
-#define WINDOW 160
+/* Of items of 1 ms, for 4 workers: 100 ms of work would be more. */
+#define WINDOW IRISD_PULL_DEEP
 
 /* The own node is the first, "a"; b is in its rack, c and d in its zone, the others are far. */
 static IrisdNodeView nodes[N_NODES];
@@ -174,6 +174,15 @@ TEST (long_items_have_a_small_window)
   ck_assert_uint_eq (SOFT ("a")->batch, 4 * IRISD_PULL_LEAST_WINDOW);
   own.view.mean_run_ns = 10 * MS;
   ck_assert_uint_eq (irisd_pull_plan_get_window (plan, &own.view), 16);
+}
+
+/* Few of them at a time would cost the engine more than they cost to run. */
+TEST (more_work_is_ahead_of_short_items)
+{
+  own.view.mean_run_ns = 4 * MS;
+  ck_assert_uint_eq (irisd_pull_plan_get_window (plan, &own.view), 4 * 10);
+  own.view.mean_run_ns = 4 * MS - 1;
+  ck_assert_uint_eq (irisd_pull_plan_get_window (plan, &own.view), 4 * 26);
 }
 
 /* What is to be hidden is the way to the engine, however many workers there are. */
