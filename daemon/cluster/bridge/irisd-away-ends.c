@@ -213,6 +213,17 @@ end_unreadable (IrisdAway *self, IrisdAwayItem *item, const GError *error)
   irisd_away_fail_item (self, item, IRIS_WIRE_ERROR_INTERNAL, why);
 }
 
+/* @end was found where that of @item is to be. */
+static gboolean
+is_end_of (const IrisdWorkMessage *end, const IrisdAwayItem *item, GError **error)
+{
+  if (memcmp (end->item, item->item, sizeof end->item) == 0)
+    return TRUE;
+  g_set_error_literal (error, IRISD_WORK_MESSAGE_ERROR, IRISD_WORK_MESSAGE_ERROR_FORGED,
+                       "it is that of another item");
+  return FALSE;
+}
+
 /* @message is the end of @item, which was looked for. */
 void
 irisd_away_take_found (IrisdAway *self, IrisdAwayItem *item, const IrisdEngineMessage *message)
@@ -224,7 +235,8 @@ irisd_away_take_found (IrisdAway *self, IrisdAwayItem *item, const IrisdEngineMe
   if (item->state == IRISD_AWAY_CLAIMING)
     return; /* the claim will find it */
   self->counts.n_found++;
-  if (irisd_away_read_end (self, message->data, message->length, &end, &opened, &error))
+  if (irisd_away_read_end (self, message->data, message->length, &end, &opened, &error)
+      && is_end_of (&end, item, &error))
     irisd_away_end_item (self, item, &end, &opened, message->data, message->length);
   else
     end_unreadable (self, item, error);

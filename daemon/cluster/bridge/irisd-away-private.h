@@ -49,7 +49,7 @@ typedef struct
   gboolean large;    /* its body is or was stored beside the message */
   guint64 number;    /* of the item here */
   gboolean timed;    /* it has waited for its time, so the cluster may have a copy */
-  gboolean before;   /* it was here before this connection */
+  gboolean before;   /* it was here before this connection, or may be stored already */
   gboolean searched; /* what is known of the copy is known */
   guint64 lost;      /* the sequence of a message that is gone, or 0 */
   guint64 copy;      /* the sequence of the copy that waits, or 0 */

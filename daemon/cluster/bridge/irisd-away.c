@@ -140,6 +140,9 @@ on_published (IrisdEngine *engine, const IrisdPublishResult *result, gpointer us
     self->counts.n_published++;
   else
     self->counts.n_failed++;
+  /* If it is stored it may have ended before the next attempt, of which the stream then knows the
+   * id no more. */
+  data->before = data->before || result->maybe_stored;
   if (verdict == IRISD_AWAY_STORED)
     g_clear_pointer (&data->message, g_free); /* it is never published again */
   if (verdict == IRISD_AWAY_REFUSED)
