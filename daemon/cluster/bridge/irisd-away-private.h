@@ -67,24 +67,10 @@ void irisd_away_fail_lease (IrisdAway *self,
                             IrisWireError code,
                             const char *message);
 void irisd_away_put_off_lease (IrisdAway *self, const guint8 *lease, const char *message);
-gboolean irisd_away_read_end (IrisdAway *self,
-                              gconstpointer data,
-                              gsize size,
-                              IrisdWorkMessage *end,
-                              IrisWireMessage *message,
-                              GError **error);
 char *irisd_away_get_body_owner (IrisdAway *self, const guint8 *item);
-void
-irisd_away_fail_item (IrisdAway *self, IrisdAwayItem *item, IrisWireError code, const char *why);
 void irisd_away_check (IrisdAwayItem *item, gpointer user_data);
 void irisd_away_lose (IrisdAwayItem *item, gpointer user_data);
 void
 irisd_away_take_found (IrisdAway *self, IrisdAwayItem *item, const IrisdEngineMessage *message);
-void irisd_away_end_item (IrisdAway *self,
-                          IrisdAwayItem *item,
-                          const IrisdWorkMessage *end,
-                          IrisWireMessage *message,
-                          gconstpointer bytes,
-                          gsize size);
 
 G_END_DECLS

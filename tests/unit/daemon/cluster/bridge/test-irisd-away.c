@@ -361,13 +361,10 @@ make_end (guint number, gsize *size)
   return irisd_work_message_encode (&end, secret, size, NULL);
 }
 
-/* The stream of ends answers what was looked for first: by the end of item @number, or, with 0, by
- * none. */
+/* The stream of ends answers what was looked for first: by @end, or, with NULL, by none. */
 static void
-answer_look (guint number)
+answer_look_with (const guint8 *end, gsize size)
 {
-  gsize size = 0;
-  g_autofree guint8 *end = number > 0 ? make_end (number, &size) : NULL;
   const IrisdEngineMessage message = { .subject = "iris.e.n1.x", .data = end, .length = size };
   g_autoptr (GError) error = end == NULL ? g_error_new_literal (IRISD_ENGINE_ERROR,
                                                                 IRISD_ENGINE_ERROR_NOT_FOUND, "no")
@@ -375,6 +372,15 @@ answer_look (guint number)
   Looked *one = g_ptr_array_steal_index (looked, 0);
   one->callback (NULL, end != NULL ? &message : NULL, error, one->user_data);
   looked_free (one);
+}
+
+/* By the end of item @number. */
+static void
+answer_look (guint number)
+{
+  gsize size;
+  g_autofree guint8 *end = make_end (number, &size);
+  answer_look_with (end, size);
 }
 
 /* The connection to the servers ends and comes back. */
@@ -416,6 +422,23 @@ TEST (the_end_of_another_item_is_not_believed)
   answer_look (8);
   REQUIRE (n_done == 0 && n_failed == 1);
   REQUIRE (strstr (failure, "cannot be read") != NULL);
+}
+
+/* Another node is a version ahead, as it may be. The item waits until this one can read its end. */
+TEST (an_end_of_a_later_version_is_left_for_a_later_irisd)
+{
+  gsize size;
+  g_autofree guint8 *end = make_end (7, &size);
+  end[4] = IRISD_WORK_MESSAGE_VERSION + 1;
+  lease (7);
+  answer_publication (IRISD_PUBLISH_DUPLICATE, 3);
+  answer_look_with (end, size);
+  REQUIRE (n_done == 0 && n_failed == 0);
+  /* It is looked for again. */
+  reconnect ();
+  RUN_UNTIL (looked->len == 1);
+  answer_look (7);
+  REQUIRE (n_done == 1);
 }
 
 /* Its message may have been stored, run and ended while this node was cut off for longer than the
