@@ -128,6 +128,22 @@ check_promise (IrisdGateway *self, const IrisWireMessage *item, GError **error)
   return FALSE;
 }
 
+static gboolean
+check_names (const IrisWireMessage *item, GError **error)
+{
+  const gsize n = item->service.len
+                  + (iris_wire_message_has (item, IRIS_WIRE_KEY_HINT_NAME) ? item->hint_name.len
+                                                                           : 0);
+  if (n <= IRISD_ITEM_MOST_NAMES)
+    return TRUE;
+  g_set_error (
+      error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+      "an item cannot go to another node: the names of its service and place have %" G_GSIZE_FORMAT
+      " bytes, and may have %d; shorten them",
+      n, IRISD_ITEM_MOST_NAMES);
+  return FALSE;
+}
+
 /* @item goes to another node from here on. */
 static gboolean
 send_away (IrisdGateway *self, IrisWireMessage *item, GError **error)
@@ -137,7 +153,7 @@ send_away (IrisdGateway *self, IrisWireMessage *item, GError **error)
     return refuse (error, IRIS_WIRE_ERROR_BAD_ARGUMENT,
                    "an item for another node cannot be near an item of this one: leave out "
                    "near-item");
-  if (!check_promise (self, item, error))
+  if (!check_names (item, error) || !check_promise (self, item, error))
     return FALSE;
   for (guint i = 0; i < G_N_ELEMENTS (name); i++)
     name[i] = g_random_int ();

@@ -280,15 +280,17 @@ fill_places (IrisdCore *core, IrisdNode *node)
     }
 }
 
-/* What the core does now; for the cluster thread. */
+/* What the core does now; for the cluster thread. An item that would exceed `total-bytes` is
+ * refused, so the limit itself is hardly ever reached: an eighth is left for the own ones. */
 void
 irisd_cluster_requests_measure (IrisdHostLoad *load, gpointer data)
 {
   IrisdCore *core = data;
+  const guint64 most = irisd_core_get_settings (core)->limits.total_bytes;
   *load = (IrisdHostLoad){
     .running = irisd_core_count_running (core),
     .memory_used = irisd_core_get_bytes (core),
-    .memory_limit = irisd_core_get_settings (core)->limits.total_bytes,
+    .memory_limit = most - most / 8,
     .disk_full = core->journal != NULL
                  && irisd_journal_get_health (core->journal) == IRISD_JOURNAL_FULL,
   };

@@ -25,14 +25,11 @@ int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 static void
 read_subjects (const char *text)
 {
-  g_autofree char *home = NULL, *item = NULL, *id_home = NULL, *service = NULL;
+  g_autofree char *service = NULL;
   g_auto (IrisdWorkSubject) work = { 0 };
-  guint64 number = 0, request = 0, instance = 0;
   IrisdDelivery delivery;
 
   irisd_delivery_parse (&delivery, text);
-  irisd_subject_parse_end (text, &home, &item);
-  irisd_item_id_parse (text, &id_home, &number, &request, &instance);
   if (irisd_subject_parse_work (text, &work))
     {
       g_autofree char *again = irisd_subject_for_work (work.node, work.strict, work.place,

@@ -74,13 +74,13 @@ answer (IrisdAway *self, const guint8 *lease, const IrisdWorkMessage *end, IrisW
 }
 
 /* Reads an end of an item of this node. */
-gboolean
-irisd_away_read_end (IrisdAway *self,
-                     gconstpointer data,
-                     gsize size,
-                     IrisdWorkMessage *end,
-                     IrisWireMessage *message,
-                     GError **error)
+static gboolean
+read_end (IrisdAway *self,
+          gconstpointer data,
+          gsize size,
+          IrisdWorkMessage *end,
+          IrisWireMessage *message,
+          GError **error)
 {
   if (!irisd_work_message_decode (end, data, size, self->shared->secret, error)
       || !irisd_work_message_open (end, message, error))
@@ -116,8 +116,8 @@ finish_item (IrisdAway *self, IrisdAwayItem *item, gboolean stored)
 }
 
 /* An end cannot be told. The item cannot get another one. */
-void
-irisd_away_fail_item (IrisdAway *self, IrisdAwayItem *item, IrisWireError code, const char *why)
+static void
+fail_item (IrisdAway *self, IrisdAwayItem *item, IrisWireError code, const char *why)
 {
   irisd_log (IRISD_LOG_WARNING, "%s", why);
   if (item->leased)
@@ -139,13 +139,12 @@ on_result (IrisdObjectStatus status, const char *why, GBytes *body, gpointer use
   if (!data->item->leased || data->item->state == IRISD_AWAY_CLAIMING
       || status == IRISD_OBJECT_LATER)
     return;
-  if (status != IRISD_OBJECT_DONE
-      || !irisd_away_read_end (self, bytes, data->end_size, &end, &message, NULL))
+  if (status != IRISD_OBJECT_DONE || !read_end (self, bytes, data->end_size, &end, &message, NULL))
     {
       g_autofree char *text = g_strdup_printf ("the result of the item in the cluster cannot be "
                                                "read: %s",
                                                why != NULL ? why : "its end is damaged");
-      irisd_away_fail_item (self, data->item, IRIS_WIRE_ERROR_INTERNAL, text);
+      fail_item (self, data->item, IRIS_WIRE_ERROR_INTERNAL, text);
       return;
     }
   iris_wire_message_set_body (&message, g_bytes_get_data (body, NULL), g_bytes_get_size (body));
@@ -173,7 +172,7 @@ read_result (IrisdAway *self,
           "the result has %" G_GUINT64_FORMAT " bytes, and the home of the item takes "
           "%" G_GUINT64_FORMAT ": raise [limits] max-body, or have the service write less",
           reference->size, self->max_body);
-      irisd_away_fail_item (self, item, IRIS_WIRE_ERROR_TOO_LARGE, why);
+      fail_item (self, item, IRIS_WIRE_ERROR_TOO_LARGE, why);
       return;
     }
   g_autofree char *owner = irisd_away_get_body_owner (self, item->item);
@@ -182,13 +181,13 @@ read_result (IrisdAway *self,
   data->transfer = irisd_object_store_get (self->shared->bodies, owner, reference, on_result, data);
 }
 
-void
-irisd_away_end_item (IrisdAway *self,
-                     IrisdAwayItem *item,
-                     const IrisdWorkMessage *end,
-                     IrisWireMessage *message,
-                     gconstpointer bytes,
-                     gsize size)
+static void
+end_item (IrisdAway *self,
+          IrisdAwayItem *item,
+          const IrisdWorkMessage *end,
+          IrisWireMessage *message,
+          gconstpointer bytes,
+          gsize size)
 {
   if (item->state == IRISD_AWAY_CLAIMING)
     return; /* the claim will find it */
@@ -210,13 +209,25 @@ end_unreadable (IrisdAway *self, IrisdAwayItem *item, const GError *error)
   g_autofree char *why = g_strdup_printf ("the end of the item in the cluster cannot be read: %s",
                                           error->message);
 
-  irisd_away_fail_item (self, item, IRIS_WIRE_ERROR_INTERNAL, why);
+  fail_item (self, item, IRIS_WIRE_ERROR_INTERNAL, why);
+}
+
+/* @end was found where that of @item is to be. */
+static gboolean
+is_end_of (const IrisdWorkMessage *end, const IrisdAwayItem *item, GError **error)
+{
+  if (memcmp (end->item, item->item, sizeof end->item) == 0)
+    return TRUE;
+  g_set_error_literal (error, IRISD_WORK_MESSAGE_ERROR, IRISD_WORK_MESSAGE_ERROR_FORGED,
+                       "it is that of another item");
+  return FALSE;
 }
 
 /* @message is the end of @item, which was looked for. */
 void
 irisd_away_take_found (IrisdAway *self, IrisdAwayItem *item, const IrisdEngineMessage *message)
 {
+  static IrisdLogSite site;
   g_autoptr (GError) error = NULL;
   IrisdWorkMessage end;
   IrisWireMessage opened;
@@ -224,8 +235,15 @@ irisd_away_take_found (IrisdAway *self, IrisdAwayItem *item, const IrisdEngineMe
   if (item->state == IRISD_AWAY_CLAIMING)
     return; /* the claim will find it */
   self->counts.n_found++;
-  if (irisd_away_read_end (self, message->data, message->length, &end, &opened, &error))
-    irisd_away_end_item (self, item, &end, &opened, message->data, message->length);
+  if (read_end (self, message->data, message->length, &end, &opened, &error)
+      && is_end_of (&end, item, &error))
+    end_item (self, item, &end, &opened, message->data, message->length);
+  else if (g_error_matches (error, IRISD_WORK_MESSAGE_ERROR, IRISD_WORK_MESSAGE_ERROR_NEWER))
+    irisd_log_limited (
+        &site, IRISD_LOG_WARNING,
+        "an item of this node has ended at one with a later irisd, and its end waits "
+        "for this one to be as late: %s",
+        error->message);
   else
     end_unreadable (self, item, error);
 }
@@ -238,9 +256,9 @@ irisd_away_take_end (IrisdAway *self, gconstpointer data, gsize size)
   IrisdWorkMessage end;
   IrisWireMessage message;
 
-  if (self->stopped || !irisd_away_read_end (self, data, size, &end, &message, NULL))
+  if (self->stopped || !read_end (self, data, size, &end, &message, NULL))
     return;
   IrisdAwayItem *item = irisd_away_table_find (self->table, end.item);
   if (item != NULL)
-    irisd_away_end_item (self, item, &end, &message, data, size);
+    end_item (self, item, &end, &message, data, size);
 }

@@ -49,7 +49,7 @@ typedef struct
   gboolean large;    /* its body is or was stored beside the message */
   guint64 number;    /* of the item here */
   gboolean timed;    /* it has waited for its time, so the cluster may have a copy */
-  gboolean before;   /* it was here before this connection */
+  gboolean before;   /* it was here before this connection, or may be stored already */
   gboolean searched; /* what is known of the copy is known */
   guint64 lost;      /* the sequence of a message that is gone, or 0 */
   guint64 copy;      /* the sequence of the copy that waits, or 0 */
@@ -67,24 +67,10 @@ void irisd_away_fail_lease (IrisdAway *self,
                             IrisWireError code,
                             const char *message);
 void irisd_away_put_off_lease (IrisdAway *self, const guint8 *lease, const char *message);
-gboolean irisd_away_read_end (IrisdAway *self,
-                              gconstpointer data,
-                              gsize size,
-                              IrisdWorkMessage *end,
-                              IrisWireMessage *message,
-                              GError **error);
 char *irisd_away_get_body_owner (IrisdAway *self, const guint8 *item);
-void
-irisd_away_fail_item (IrisdAway *self, IrisdAwayItem *item, IrisWireError code, const char *why);
 void irisd_away_check (IrisdAwayItem *item, gpointer user_data);
 void irisd_away_lose (IrisdAwayItem *item, gpointer user_data);
 void
 irisd_away_take_found (IrisdAway *self, IrisdAwayItem *item, const IrisdEngineMessage *message);
-void irisd_away_end_item (IrisdAway *self,
-                          IrisdAwayItem *item,
-                          const IrisdWorkMessage *end,
-                          IrisWireMessage *message,
-                          gconstpointer bytes,
-                          gsize size);
 
 G_END_DECLS

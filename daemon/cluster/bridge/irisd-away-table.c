@@ -28,6 +28,11 @@ static const guint stage_factors[N_STAGES] = { 1, 2, 4, 8, 15 };
 /* The pause before the stream is asked again about an id of which it has not decided. */
 #define AGAIN_US 50000
 
+/* Ends that are looked for in a turn, and how long that is. Servers queue 10,000 requests of all
+ * nodes, and drop all of them beyond. */
+#define LOOKS_IN_A_TURN 100
+#define TURN_US         (G_USEC_PER_SEC / 10)
+
 /* Items of which it is asked in a second whether the stream still has them. */
 #define CHECKS_A_SECOND 10
 
@@ -45,12 +50,15 @@ struct _IrisdAwayTable
   GQueue extends;
   GQueue held;
   GQueue again;            /* HELD with a pause: the stream has not decided */
+  GQueue fresh;            /* LOOKING: asked when there is a turn */
   GQueue looking;          /* LOOKING: asked now, and again after a while */
   GQueue claims;           /* CLAIMING likewise */
   GQueue stages[N_STAGES]; /* OUT */
   GQueue orphans;          /* in OUT, HELD or LOOKING, without a lease: in no other queue */
   GQueue gone;             /* GONE, but in flight */
   GQueue checks;           /* those that are or were OUT, by when they are checked */
+  gint64 turn_over;        /* when the next turn of looks begins */
+  guint n_looks;           /* in this turn */
   gint64 next_check;       /* none before */
   gint64 next_sweep;       /* until then a reconnect does not make all checks due */
   IrisdAwayGate gate;
@@ -239,12 +247,36 @@ open_gate (IrisdAwayTable *self)
   self->gate = IRISD_AWAY_GATE_OPEN;
 }
 
+/* Whether the servers may be asked for one more end now; it counts as asked. */
+static gboolean
+take_turn (IrisdAwayTable *self, gint64 now)
+{
+  if (now >= self->turn_over)
+    {
+      self->turn_over = now + TURN_US;
+      self->n_looks = 0;
+    }
+  if (self->n_looks == LOOKS_IN_A_TURN)
+    return FALSE;
+  self->n_looks++;
+  return TRUE;
+}
+
+static void
+ask_for_end (IrisdAwayTable *self, IrisdAwayItem *item, gint64 now)
+{
+  enter_queue (item, &self->looking, now + self->rules.look_us);
+  self->funcs->look (item, self->user_data);
+}
+
 static void
 look (IrisdAwayTable *self, IrisdAwayItem *item, gint64 now)
 {
   item->state = IRISD_AWAY_LOOKING;
-  enter_queue (item, &self->looking, now + self->rules.look_us);
-  self->funcs->look (item, self->user_data);
+  if (take_turn (self, now))
+    ask_for_end (self, item, now);
+  else
+    enter_queue (item, &self->fresh, now);
 }
 
 static void
@@ -530,14 +562,16 @@ tick_queues (IrisdAwayTable *self, gint64 now)
 
   while ((item = peek_due (&self->again, now)) != NULL)
     hold (self, item, now);
-  while ((item = peek_due (&self->looking, now)) != NULL)
-    look (self, item, now);
-  while ((item = peek_due (&self->claims, now)) != NULL)
-    claim (self, item, now);
   while ((item = peek_due (&self->orphans, now)) != NULL)
     remove_item (self, item);
+  while ((item = peek_due (&self->claims, now)) != NULL && take_turn (self, now))
+    claim (self, item, now);
+  while ((item = peek_due (&self->fresh, now)) != NULL && take_turn (self, now))
+    ask_for_end (self, item, now);
+  while ((item = peek_due (&self->looking, now)) != NULL && take_turn (self, now))
+    ask_for_end (self, item, now);
   for (guint stage = 0; stage < N_STAGES; stage++)
-    while ((item = peek_due (&self->stages[stage], now)) != NULL)
+    while ((item = peek_due (&self->stages[stage], now)) != NULL && take_turn (self, now))
       {
         item->looks++;
         put_out (self, item, now);
@@ -584,6 +618,15 @@ earlier (GQueue *queue, gint64 when)
   return item != NULL ? MIN (when, item->due) : when;
 }
 
+/* What is still due waits for the next turn. */
+static gint64
+earlier_turn (const IrisdAwayTable *self, GQueue *queue, gint64 now, gint64 when)
+{
+  const IrisdAwayItem *item = g_queue_peek_head (queue);
+
+  return item != NULL ? MIN (when, item->due <= now ? self->turn_over : item->due) : when;
+}
+
 /* Does what is due. Returns when it is to be called next, or G_MAXINT64. */
 gint64
 irisd_away_table_tick (IrisdAwayTable *self, gint64 now)
@@ -605,11 +648,12 @@ irisd_away_table_tick (IrisdAwayTable *self, gint64 now)
   if (self->gate != IRISD_AWAY_GATE_OPEN && self->held.length > 0 && self->in_flight == 0)
     next = MIN (next, self->probe_due);
   next = earlier (&self->again, next);
-  next = earlier (&self->looking, next);
-  next = earlier (&self->claims, next);
   next = earlier (&self->orphans, next);
+  next = earlier_turn (self, &self->claims, now, next);
+  next = earlier_turn (self, &self->fresh, now, next);
+  next = earlier_turn (self, &self->looking, now, next);
   for (guint stage = 0; stage < N_STAGES; stage++)
-    next = earlier (&self->stages[stage], next);
+    next = earlier_turn (self, &self->stages[stage], now, next);
   return next;
 }
 

@@ -19,6 +19,8 @@
  *   it is asked whether the stream still has it. If twice in a row it has neither message nor end,
  *   it is lost: its lease is given back, and the next one begins with LOOKING.
  *
+ * Of many items the ends are looked for one after the other, 1,000 a second at most.
+ *
  * An end may come in each of these states. A cancelled item is *claimed*: the cancel is written as
  * its end, by which no other end counts any more; then it is taken out of the stream and hosts are
  * told.

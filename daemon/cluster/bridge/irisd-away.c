@@ -22,6 +22,7 @@
 #include "daemon/base/irisd-log.h"
 #include "daemon/cluster/bridge/irisd-end-pack.h"
 #include "daemon/cluster/engine/irisd-engine-parse.h"
+#include "daemon/cluster/policy/irisd-item-route.h"
 
 #include <string.h>
 
@@ -139,6 +140,9 @@ on_published (IrisdEngine *engine, const IrisdPublishResult *result, gpointer us
     self->counts.n_published++;
   else
     self->counts.n_failed++;
+  /* If it is stored it may have ended before the next attempt, of which the stream then knows the
+   * id no more. */
+  data->before = data->before || result->maybe_stored;
   if (verdict == IRISD_AWAY_STORED)
     g_clear_pointer (&data->message, g_free); /* it is never published again */
   if (verdict == IRISD_AWAY_REFUSED)
@@ -527,6 +531,18 @@ is_kept_later (const IrisWireMessage *submit)
   return submit->klass != IRIS_WIRE_CLASS_VOLATILE && irisd_later_has_time (submit);
 }
 
+/* An item that was edited, or accepted by an irisd of before, may have longer ones. */
+static gboolean
+check_names (const IrisWireMessage *submit, GError **error)
+{
+  if (submit->service.len + submit->hint_name.len <= IRISD_ITEM_MOST_NAMES)
+    return TRUE;
+  g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
+               "the names of its service and place have more than %d bytes; shorten them",
+               IRISD_ITEM_MOST_NAMES);
+  return FALSE;
+}
+
 /* Fills @message, and @submit with what is in it; they borrow from @lease. */
 static gboolean
 read_lease (IrisdAway *self,
@@ -552,7 +568,7 @@ read_lease (IrisdAway *self,
   };
 
   memcpy (message->item, lease->cluster_item, sizeof message->item);
-  return irisd_work_message_open (message, submit, error);
+  return irisd_work_message_open (message, submit, error) && check_names (submit, error);
 }
 
 /* Fills @data with the message of the item that was leased. */
@@ -566,7 +582,7 @@ make_message (IrisdAway *self, IrisdAwayRecord *data, const IrisWireMessage *lea
 
   if (!read_lease (self, lease, &message, &submit, &error))
     {
-      refuse_item (data, IRIS_WIRE_ERROR_INTERNAL, error->message);
+      refuse_item (data, IRIS_WIRE_ERROR_BAD_ARGUMENT, error->message);
       return FALSE;
     }
   data->number = lease->item;

@@ -35,9 +35,10 @@ struct _IrisdBridge
   guint n_workers;
   guint window;
   gboolean taking;
+  gboolean full; /* irisd has no room for items that other nodes may take */
   IrisdGuestLane *strict;
   IrisdGuestLane *soft; /* NULL while no items are taken that others may take, also below */
-  IrisdGuestLane *any;
+  IrisdGuestLane *any;  /* NULL while it is full, too */
   IrisdBridgePlan *plan;
   GHashTable *others; /* utf8 IrisdGuestLane: by node, the others that items are taken from */
   GSource *timer;     /* of the next plan */
@@ -160,11 +161,43 @@ set_window (IrisdBridge *self, guint64 mean_run_ns)
     irisd_guest_lane_set (self->any, window, 0);
 }
 
+static IrisdGuestLane *
+open_lane (IrisdBridge *self, IrisdConsumerKind consumer, const char *node, IrisdPullKind kind)
+{
+  g_autofree char *name = irisd_streams_get_consumer_name (consumer, node);
+
+  return irisd_guest_open (self->guest, name, kind, self->window, 0);
+}
+
+/* What is for any node waits for a node that has room. */
+static void
+pull_from_any (IrisdBridge *self)
+{
+  const gboolean pulls = self->taking && !self->full;
+
+  if (pulls && self->any == NULL)
+    self->any = open_lane (self, IRISD_CONSUMER_ANY, NULL, IRISD_PULL_PLAIN);
+  else if (!pulls)
+    g_clear_pointer (&self->any, irisd_guest_lane_close);
+}
+
+/* It has room again when there is some more than the limit. */
+static void
+look_at_limits (IrisdBridge *self, const IrisdHostLoad *host)
+{
+  const guint64 limit = host->memory_limit;
+  const guint64 most = self->full ? limit - limit / 8 : limit;
+
+  self->full = host->disk_full || (limit > 0 && host->memory_used >= most);
+  pull_from_any (self);
+}
+
 static void
 plan (IrisdBridge *self)
 {
   const IrisdBridgeLoad load = measure (self);
 
+  look_at_limits (self, &load.host);
   set_window (self, load.mean_run_ns);
   close_withdrawn (self);
   self->planned_us = g_get_monotonic_time ();
@@ -284,14 +317,6 @@ on_answer (const IrisWireMessage *answer, gpointer user_data)
   return irisd_away_answer (self->away, answer);
 }
 
-static IrisdGuestLane *
-open_lane (IrisdBridge *self, IrisdConsumerKind consumer, const char *node, IrisdPullKind kind)
-{
-  g_autofree char *name = irisd_streams_get_consumer_name (consumer, node);
-
-  return irisd_guest_open (self->guest, name, kind, self->window, 0);
-}
-
 /* Whether this node takes items that other nodes may take as well. A draining node does not. */
 void
 irisd_bridge_set_taking (IrisdBridge *self, gboolean taking)
@@ -300,16 +325,13 @@ irisd_bridge_set_taking (IrisdBridge *self, gboolean taking)
     return;
   self->taking = taking;
   if (taking)
-    {
-      self->soft = open_lane (self, IRISD_CONSUMER_SOFT, self->shared.node, IRISD_PULL_OWNER);
-      self->any = open_lane (self, IRISD_CONSUMER_ANY, NULL, IRISD_PULL_PLAIN);
-    }
+    self->soft = open_lane (self, IRISD_CONSUMER_SOFT, self->shared.node, IRISD_PULL_OWNER);
   else
     {
       g_clear_pointer (&self->soft, irisd_guest_lane_close);
-      g_clear_pointer (&self->any, irisd_guest_lane_close);
       close_others (self);
     }
+  pull_from_any (self);
 }
 
 static void

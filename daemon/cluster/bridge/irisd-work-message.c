@@ -377,19 +377,3 @@ irisd_item_to_text (const guint8 *item, char *text)
     }
   text[2 * IRIS_WIRE_ID_SIZE] = '\0';
 }
-
-gboolean
-irisd_item_from_text (const char *text, gsize len, guint8 *item)
-{
-  if (len != 2 * IRIS_WIRE_ID_SIZE)
-    return FALSE;
-  for (gsize i = 0; i < len; i++)
-    {
-      int digit = g_ascii_isupper (text[i]) ? -1 : g_ascii_xdigit_value (text[i]);
-
-      if (digit < 0)
-        return FALSE;
-      item[i / 2] = (guint8) (i % 2 == 0 ? digit << 4 : item[i / 2] | digit);
-    }
-  return TRUE;
-}

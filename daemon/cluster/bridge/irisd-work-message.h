@@ -120,6 +120,5 @@ gsize irisd_work_message_get_size (const IrisdWorkMessage *self);
 #define IRISD_ITEM_TEXT_SIZE (2 * IRIS_WIRE_ID_SIZE + 1)
 
 void irisd_item_to_text (const guint8 *item, char *text);
-gboolean irisd_item_from_text (const char *text, gsize len, guint8 *item);
 
 G_END_DECLS

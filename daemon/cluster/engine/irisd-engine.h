@@ -303,7 +303,6 @@ guint64 irisd_pull_get_backlog (IrisdPull *self);
 IrisdPullState irisd_pull_get_state (IrisdPull *self);
 /* Why it is in trouble or gone, as a sentence; else NULL. */
 const char *irisd_pull_get_reason (IrisdPull *self);
-const char *irisd_pull_get_consumer (IrisdPull *self);
 
 /* Answers to a delivery, by its ack subject. They come to nothing while the connection is away, but
  * for irisd_engine_ack_sync(), which says so. */

@@ -34,7 +34,6 @@ struct _IrisdPull
   IrisdEngineRoute route;
   IrisdEngineAlarm alarm; /* to ask again, or that all is silent */
   IrisdPullOptions options;
-  char *consumer;
   char *next; /* the subject of requests */
   IrisdPullEvents events;
   gpointer user_data;
@@ -336,7 +335,6 @@ free_pull (IrisdEngineRoute *route)
   IrisdPull *self = (IrisdPull *) route;
 
   irisd_engine_set_alarm (route->engine, &self->alarm, G_MAXINT64);
-  g_free (self->consumer);
   g_free (self->next);
   g_free (self->reason);
   g_free (self);
@@ -370,7 +368,6 @@ irisd_pull_new (IrisdEngine *engine,
   self->alarm.ring = ring;
   self->options = *options;
   set_times (&self->options);
-  self->consumer = g_strdup (options->consumer);
   self->next = g_strconcat ("$JS.API.CONSUMER.MSG.NEXT.", options->stream, ".", options->consumer,
                             NULL);
   self->options.stream = self->options.consumer = NULL;
@@ -442,10 +439,4 @@ const char *
 irisd_pull_get_reason (IrisdPull *self)
 {
   return self->reason;
-}
-
-const char *
-irisd_pull_get_consumer (IrisdPull *self)
-{
-  return self->consumer;
 }

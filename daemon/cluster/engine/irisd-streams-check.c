@@ -34,7 +34,6 @@ typedef struct
   IrisdStreamsFunc callback;
   gpointer user_data;
   gboolean make;
-  gboolean drop;
   char *stream;
   char *monitor;
   GPtrArray *subjects;
@@ -94,8 +93,7 @@ add_consumer (Check *self, IrisdConsumerKind kind, const char *node)
   Subject *subject = g_new0 (Subject, 1);
 
   subject->name = g_strconcat ("Consumer ", name, " of ", stream, NULL);
-  subject->info = g_strconcat (self->drop ? "$JS.API.CONSUMER.DELETE." : "$JS.API.CONSUMER.INFO.",
-                               stream, ".", name, NULL);
+  subject->info = g_strconcat ("$JS.API.CONSUMER.INFO.", stream, ".", name, NULL);
   subject->create = g_strconcat ("$JS.API.CONSUMER.CREATE.", stream, ".", name, NULL);
   subject->config = irisd_streams_get_consumer_config (&self->options, kind, node);
   json_object_set_string_member (body, "stream_name", stream);
@@ -111,7 +109,7 @@ add_consumer (Check *self, IrisdConsumerKind kind, const char *node)
 static void
 finish (Check *self, const GError *error)
 {
-  if (!self->drop && !error)
+  if (!error)
     self->report.promise = irisd_streams_describe_promise (&self->options, &self->report.server);
   self->callback (self->engine, &self->report, error, self->user_data);
   irisd_server_facts_clear (&self->report.server);
@@ -305,11 +303,11 @@ on_info (IrisdEngine *engine, JsonObject *reply, const GError *error, gpointer u
       irisd_engine_request (engine, subject->create, subject->body, MAKE_MS, on_made, self);
       return;
     }
-  if (missing && !self->drop)
+  if (missing)
     add_fault (self, "%s is missing; irisctl cluster init makes it", subject->name);
   else if (error && !missing)
     add_fault (self, "%s: %s", subject->name, error->message);
-  else if (!error && !self->drop)
+  else if (!error)
     compare (self, subject, reply);
   self->at++;
   go_on (self);
@@ -340,8 +338,7 @@ go_on (Check *self)
       irisd_engine_request (self->engine, subject->info, NULL, 0, on_info, self);
       return;
     }
-  if (!self->drop)
-    check_server (self);
+  check_server (self);
   if (self->monitor)
     ask_monitor (self);
   else
@@ -443,19 +440,4 @@ irisd_streams_make (IrisdEngine *engine,
                     gpointer user_data)
 {
   begin (engine, options, node, monitor, TRUE, callback, user_data);
-}
-
-void
-irisd_streams_drop_node (IrisdEngine *engine,
-                         const IrisdStreamsOptions *options,
-                         const char *node,
-                         IrisdStreamsFunc callback,
-                         gpointer user_data)
-{
-  Check *self = check_new (engine, options, callback, user_data);
-
-  self->drop = TRUE;
-  add_consumer (self, IRISD_CONSUMER_SOFT, node);
-  add_consumer (self, IRISD_CONSUMER_STRICT, node);
-  go_on (self);
 }

@@ -128,13 +128,6 @@ void irisd_streams_make (IrisdEngine *engine,
                          const char *monitor,
                          IrisdStreamsFunc callback,
                          gpointer user_data);
-/* Deletes the consumers of a node that left for good; their items stay in the stream. */
-void irisd_streams_drop_node (IrisdEngine *engine,
-                              const IrisdStreamsOptions *options,
-                              const char *node,
-                              IrisdStreamsFunc callback,
-                              gpointer user_data);
-
 /* One sentence: what an item that a stream has stored survives. */
 char *
 irisd_streams_describe_promise (const IrisdStreamsOptions *options, const IrisdServerFacts *facts);

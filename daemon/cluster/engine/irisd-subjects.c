@@ -172,83 +172,8 @@ irisd_subject_for_end (const char *home, const char *item)
   return g_strconcat (IRISD_SUBJECT_ENDS, home, ".", item, NULL);
 }
 
-gboolean
-irisd_subject_parse_end (const char *subject, char **home, char **item)
-{
-  g_auto (GStrv) tokens = NULL;
-
-  if (!g_str_has_prefix (subject, IRISD_SUBJECT_ENDS))
-    return FALSE;
-  tokens = g_strsplit (subject + strlen (IRISD_SUBJECT_ENDS), ".", 3);
-  if (g_strv_length (tokens) != 2 || !irisd_node_name_is_valid (tokens[0])
-      || !irisd_item_id_parse (tokens[1], NULL, NULL, NULL, NULL))
-    return FALSE;
-  *home = g_strdup (tokens[0]);
-  *item = g_strdup (tokens[1]);
-  return TRUE;
-}
-
 char *
 irisd_subject_for_node (const char *node, const char *what)
 {
   return g_strconcat ("iris.n.", node, ".", what, NULL);
-}
-
-char *
-irisd_item_id (const char *home, guint64 number, guint64 request, guint64 instance)
-{
-  if (number != 0)
-    return g_strdup_printf ("%s-%" G_GUINT64_FORMAT "-%016" G_GINT64_MODIFIER "x", home, number,
-                            instance);
-  return g_strdup_printf ("%s-r%016" G_GINT64_MODIFIER "x-%016" G_GINT64_MODIFIER "x", home,
-                          request, instance);
-}
-
-static gboolean
-parse_hex (const char *digits, guint64 *value)
-{
-  *value = 0;
-  for (guint i = 0; i < 16; i++)
-    {
-      if (!g_ascii_isdigit (digits[i]) && !(digits[i] >= 'a' && digits[i] <= 'f'))
-        return FALSE;
-      *value = *value << 4 | (guint64) g_ascii_xdigit_value (digits[i]);
-    }
-  return digits[16] == '\0';
-}
-
-gboolean
-irisd_item_id_parse (const char *id,
-                     char **home,
-                     guint64 *number,
-                     guint64 *request,
-                     guint64 *instance)
-{
-  g_autofree char *copy = g_strdup (id);
-  guint64 a_number = 0, a_request = 0, an_instance;
-  char *dash;
-
-  /* From the end: a node's name may have dashes and digits as well. */
-  if (!(dash = strrchr (copy, '-')) || !parse_hex (dash + 1, &an_instance))
-    return FALSE;
-  *dash = '\0';
-  if (!(dash = strrchr (copy, '-')))
-    return FALSE;
-  *dash++ = '\0';
-  if (dash[0] == 'r'
-          ? !parse_hex (dash + 1, &a_request)
-          : dash[0] == '0'
-                || !g_ascii_string_to_unsigned (dash, 10, 1, G_MAXUINT64, &a_number, NULL))
-    return FALSE;
-  if (!irisd_node_name_is_valid (copy))
-    return FALSE;
-  if (home)
-    *home = g_strdup (copy);
-  if (number)
-    *number = a_number;
-  if (request)
-    *request = a_request;
-  if (instance)
-    *instance = an_instance;
-  return TRUE;
 }

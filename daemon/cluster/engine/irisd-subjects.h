@@ -54,19 +54,7 @@ void irisd_work_subject_clear (IrisdWorkSubject *work);
 
 /* "iris.e.HOME.ITEM", "iris.n.NODE.end", "iris.n.NODE.ask" */
 char *irisd_subject_for_end (const char *home, const char *item);
-gboolean irisd_subject_parse_end (const char *subject, char **home, char **item);
 char *irisd_subject_for_node (const char *node, const char *what);
-
-/* An item's name in the cluster: "HOME-NUMBER-INSTANCE" for a number of the journal, which is not
- * 0, and "HOME-rREQUEST-INSTANCE" with the number 0 for the request of an item that is not durable;
- * request and instance are 16 hexadecimal digits. The instance tells apart the journals of a home.
- */
-char *irisd_item_id (const char *home, guint64 number, guint64 request, guint64 instance);
-gboolean irisd_item_id_parse (const char *id,
-                              char **home,
-                              guint64 *number,
-                              guint64 *request,
-                              guint64 *instance);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (IrisdWorkSubject, irisd_work_subject_clear)
 

@@ -22,6 +22,10 @@
 #define MOST_TEXT   1024
 #define MOST_NUMBER (G_GINT64_CONSTANT (1) << 53)
 
+/* Bytes of all names of services that are told: in JSON a byte may become six, and the whole entry
+ * has to be one that others read. */
+#define MOST_SERVICES (32 * 1024)
+
 static const char *const mark_names[] = {
   [IRISD_MARK_MEMBER] = "member",
   [IRISD_MARK_DRAINED] = "drained",
@@ -54,6 +58,35 @@ add_texts (JsonBuilder *builder, const char *name, char **texts)
   json_builder_end_array (builder);
 }
 
+/* A list of many processors that are not neighbours may be too long; it is for people. */
+static void
+add_cpus (JsonBuilder *builder, const char *cpus)
+{
+  if (cpus != NULL && strlen (cpus) <= MOST_TEXT)
+    add_text (builder, "cpus", cpus);
+}
+
+/* Workers choose the names. One that is too long would make others refuse the entry, and with it
+ * the node. */
+static void
+add_services (JsonBuilder *builder, char **services)
+{
+  gsize n_bytes = 0;
+  json_builder_set_member_name (builder, "services");
+  json_builder_begin_array (builder);
+  for (guint i = 0, n = 0; services != NULL && services[i] != NULL && n < IRISD_NODE_MOST_TEXTS;
+       i++)
+    {
+      const gsize length = strlen (services[i]);
+      if (length > MOST_TEXT || n_bytes + length > MOST_SERVICES)
+        continue;
+      n_bytes += length;
+      n++;
+      json_builder_add_string_value (builder, services[i]);
+    }
+  json_builder_end_array (builder);
+}
+
 static void
 add_places (JsonBuilder *builder, const IrisdNode *self)
 {
@@ -63,7 +96,7 @@ add_places (JsonBuilder *builder, const IrisdNode *self)
     {
       json_builder_begin_object (builder);
       add_text (builder, "name", self->places[i].name);
-      add_text (builder, "cpus", self->places[i].cpus);
+      add_cpus (builder, self->places[i].cpus);
       add_number (builder, "workers", self->places[i].workers);
       add_number (builder, "backlog", self->places[i].backlog);
       json_builder_end_object (builder);
@@ -116,7 +149,7 @@ irisd_node_encode (const IrisdNode *self)
   add_number (builder, "guests", self->guests);
   add_places (builder, self);
   add_texts (builder, "labels", self->labels);
-  add_texts (builder, "services", self->services);
+  add_services (builder, self->services);
   add_texts (builder, "endpoints", self->endpoints);
   json_builder_end_object (builder);
   return generate (builder);

@@ -25,6 +25,10 @@
 
 G_BEGIN_DECLS
 
+/* The most bytes of the names of its service and place. They are parts of a subject, where a byte
+ * may become three, and a server ends the connection over a line of more than 4,096 bytes. */
+#define IRISD_ITEM_MOST_NAMES 512
+
 typedef enum
 {
   IRISD_ITEM_LOCAL,

@@ -218,7 +218,7 @@ deliver (IrisWireType type)
   number++;
   memcpy (message.item, &number, sizeof number);
   iris_wire_encoder_init (&encoder, NULL);
-  iris_wire_message_init (&request, type, NULL);
+  iris_wire_message_init (&request, type == IRIS_WIRE_SUBMIT ? IRIS_WIRE_SHOW : type, NULL);
   iris_wire_message_set_uint (&request, IRIS_WIRE_KEY_ITEM, 7);
   REQUIRE (iris_wire_encode (&encoder, &request, NULL));
   message.header = encoder.frames[3];
@@ -303,6 +303,17 @@ TEST (more_changes_than_are_remembered_are_busy)
   deliver (IRIS_WIRE_CANCEL);
   REQUIRE (n_passed == MOST_SEEN);
   require_busy ();
+}
+
+/* Of a later irisd. It is told at once, and nothing is done. */
+TEST (a_request_that_is_not_known_is_answered)
+{
+  IrisWireMessage opened;
+  deliver (IRIS_WIRE_SUBMIT);
+  REQUIRE (n_passed == 0 && n_sent == 1);
+  read_sent (&opened);
+  REQUIRE (opened.type == IRIS_WIRE_ERROR_REPLY);
+  REQUIRE (opened.code == IRIS_WIRE_ERROR_NODE_AWAY);
 }
 
 TEST (an_answer_that_is_too_large_for_the_cluster_says_so)

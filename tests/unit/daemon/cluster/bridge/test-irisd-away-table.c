@@ -678,29 +678,31 @@ TEST (a_check_that_finds_the_end_tells_it)
 }
 
 static void
-put_out (World *world, guint8 number)
+put_out (World *world, guint number)
 {
-  guint8 id[IRIS_WIRE_ID_SIZE] = { 1, number }, other[IRIS_WIRE_ID_SIZE] = { 2, number };
+  guint8 id[IRIS_WIRE_ID_SIZE] = { 1 }, other[IRIS_WIRE_ID_SIZE] = { 2 };
   gboolean known;
-  IrisdAwayItem *item = irisd_away_table_lease (world->table, id, other, FALSE, world->now, &known);
 
+  memcpy (id + 1, &number, sizeof number);
+  memcpy (other + 1, &number, sizeof number);
+  IrisdAwayItem *item = irisd_away_table_lease (world->table, id, other, FALSE, world->now, &known);
   irisd_away_table_start (world->table, item, world->now);
   REQUIRE (world->publishing == item);
   world->publishing = NULL;
   irisd_away_table_published (world->table, item, IRISD_AWAY_STORED, number, world->now);
 }
 
-/* Until @end: how many checks came, and how many in one second at most. */
+/* Until @end: how often @count was counted, and how often in one second at most. */
 static guint
-count_checks (World *world, gint64 end, guint *most)
+count_until (World *world, const guint *count, gint64 end, guint *most)
 {
-  const guint begun = world->n_checks;
+  const guint begun = *count;
 
   *most = 0;
   while (world->now < end)
     {
       const gint64 second = world->now + G_USEC_PER_SEC;
-      const guint before = world->n_checks;
+      const guint before = *count;
 
       for (gint64 next = world->now; next < second;)
         {
@@ -708,9 +710,9 @@ count_checks (World *world, gint64 end, guint *most)
           next = MAX (irisd_away_table_tick (world->table, next), next + 1);
         }
       world->now = second;
-      *most = MAX (*most, world->n_checks - before);
+      *most = MAX (*most, *count - before);
     }
-  return world->n_checks - begun;
+  return *count - begun;
 }
 
 /* However many are out, and however often the connection is made anew. */
@@ -722,13 +724,63 @@ TEST (the_stream_is_asked_a_few_times_a_second)
 
   world_init (&world);
   for (guint i = 0; i < 200; i++)
-    put_out (&world, (guint8) i);
-  REQUIRE (count_checks (&world, seconds * G_USEC_PER_SEC, &most) >= 9 * (seconds - 1));
+    put_out (&world, i);
+  REQUIRE (count_until (&world, &world.n_checks, seconds * G_USEC_PER_SEC, &most)
+           >= 9 * (seconds - 1));
   REQUIRE (most <= 11);
   for (guint i = 0; i < 10; i++)
     irisd_away_table_look_at_all (world.table, world.now);
-  count_checks (&world, 2 * seconds * G_USEC_PER_SEC, &most);
+  count_until (&world, &world.n_checks, 2 * seconds * G_USEC_PER_SEC, &most);
   REQUIRE (most <= 11);
+  irisd_away_table_free (world.table);
+}
+
+/* Servers drop requests of all nodes if one asks too much at once. */
+TEST (the_ends_of_many_items_are_looked_for_one_after_the_other)
+{
+  const guint n = 15000;
+  const gint64 seconds = 16; /* leases are extended later */
+  World world;
+  guint most;
+
+  world_init (&world);
+  for (guint i = 0; i < n; i++)
+    put_out (&world, i);
+  irisd_away_table_look_at_all (world.table, world.now);
+  REQUIRE (count_until (&world, &world.n_looks, seconds * G_USEC_PER_SEC, &most) >= n);
+  REQUIRE (most <= 1100);
+  irisd_away_table_free (world.table);
+}
+
+/* As after a start of irisd, when all were leased before. None is passed over. */
+TEST (many_items_that_were_leased_before_are_looked_for_one_after_the_other)
+{
+  const guint n = 5000;
+  World world;
+  guint most;
+
+  world_init (&world);
+  for (guint i = 0; i < n; i++)
+    {
+      guint8 id[IRIS_WIRE_ID_SIZE] = { 1 };
+      gboolean known;
+      memcpy (id + 1, &i, sizeof i);
+      IrisdAwayItem *item = irisd_away_table_lease (world.table, id, id, TRUE, world.now, &known);
+      irisd_away_table_start (world.table, item, world.now);
+    }
+  REQUIRE (world.n_looks <= 1000);
+  count_until (&world, &world.n_looks, 5 * G_USEC_PER_SEC, &most);
+  REQUIRE (most <= 1100);
+  for (guint i = 0; i < n; i++)
+    {
+      guint8 id[IRIS_WIRE_ID_SIZE] = { 1 };
+      memcpy (id + 1, &i, sizeof i);
+      IrisdAwayItem *item = irisd_away_table_find (world.table, id);
+      /* All but the first are asked again later only. */
+      REQUIRE (item->state == IRISD_AWAY_LOOKING);
+      irisd_away_table_end (world.table, item, world.now);
+    }
+  REQUIRE (irisd_away_table_get_size (world.table) == 0);
   irisd_away_table_free (world.table);
 }
 

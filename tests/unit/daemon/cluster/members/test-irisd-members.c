@@ -195,6 +195,57 @@ START_TEST (too_long_an_entry_is_refused)
 }
 END_TEST
 
+static IrisdNode *
+pass_on (const IrisdNode *node)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) text = irisd_node_encode (node);
+  gsize length;
+  gconstpointer data = g_bytes_get_data (text, &length);
+  IrisdNode *read = irisd_node_decode ("n1", data, length, &error);
+  ck_assert_msg (read != NULL, "%s", error != NULL ? error->message : "");
+  return read;
+}
+
+/* A worker may serve what it likes, and a machine have any processors: the node stays one. */
+START_TEST (what_is_too_long_for_others_is_left_out)
+{
+  g_autoptr (IrisdNode) node = make_node ("n1", INCARNATION);
+  g_autofree char *longest = g_strnfill (1024, 'l');
+  g_autofree char *longer = g_strnfill (1025, 'm');
+  g_free (node->places[0].cpus);
+  node->places[0].cpus = g_strnfill (4096, '1');
+  g_strfreev (node->services);
+  node->services = g_new0 (char *, 4);
+  node->services[0] = g_strdup ("echo");
+  node->services[1] = g_strdup (longer);
+  node->services[2] = g_strdup (longest);
+  g_autoptr (IrisdNode) read = pass_on (node);
+  ck_assert (g_strv_equal ((const char *const *) read->services,
+                           (const char *const[]){ "echo", longest, NULL }));
+  ck_assert_str_eq (read->places[0].name, "l3:0");
+  ck_assert_str_eq (read->places[0].cpus, "");
+  ck_assert_str_eq (read->places[1].cpus, "0-3");
+}
+END_TEST
+
+/* As many and as long ones as the limits of irisd allow, of characters that JSON writes longest. */
+START_TEST (an_entry_with_very_many_services_is_read)
+{
+  g_autoptr (IrisdNode) node = make_node ("n1", INCARNATION);
+  g_strfreev (node->services);
+  node->services = g_new0 (char *, 2 * IRISD_NODE_MOST_TEXTS + 1);
+  for (guint i = 0; i < 2 * IRISD_NODE_MOST_TEXTS; i++)
+    {
+      g_autofree char *text = g_strnfill (1000, '\001');
+      node->services[i] = g_strdup_printf ("%04u%s", i, text);
+    }
+  g_autoptr (IrisdNode) read = pass_on (node);
+  ck_assert_uint_gt (g_strv_length (read->services), 10);
+  ck_assert_str_eq (read->services[0], node->services[0]);
+}
+END_TEST
+
 START_TEST (marks_are_read_as_they_were_written)
 {
   IrisdMemberMark mark;
@@ -481,6 +532,8 @@ main (void)
   tcase_add_test (entries, a_load_that_is_not_known_is_not_told);
   tcase_add_test (entries, an_entry_may_be_damaged_anywhere);
   tcase_add_test (entries, too_long_an_entry_is_refused);
+  tcase_add_test (entries, what_is_too_long_for_others_is_left_out);
+  tcase_add_test (entries, an_entry_with_very_many_services_is_read);
   tcase_add_test (entries, marks_are_read_as_they_were_written);
   suite_add_tcase (suite, entries);
   TCase *states = tcase_create ("states");
