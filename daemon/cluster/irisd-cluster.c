@@ -534,7 +534,9 @@ follow_members (gpointer user_data)
   self->seen = members;
   if (self->bridge != NULL)
     {
-      irisd_bridge_set_taking (self->bridge, !members->own_draining && !self->leaving);
+      irisd_bridge_set_member (self->bridge, members->own_member);
+      irisd_bridge_set_taking (self->bridge,
+                               members->own_member && !members->own_draining && !self->leaving);
       irisd_bridge_follow_members (self->bridge, members);
     }
 }
