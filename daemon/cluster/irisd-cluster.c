@@ -253,7 +253,8 @@ finish_work (Work *work, const IrisdStreamsReport *report)
                                                  report->server.api_level);
       add_line (work, "server: ", server);
     }
-  if (report->promise != NULL)
+  /* Without the stream of items it is only what the configuration wants. */
+  if (report->promise != NULL && report->server.n_replicas > 0)
     add_line (work, "promise: ", report->promise);
   request->text = g_strdup (work->text->str);
   if (!self->leaving)
