@@ -253,7 +253,8 @@ finish_work (Work *work, const IrisdStreamsReport *report)
                                                  report->server.api_level);
       add_line (work, "server: ", server);
     }
-  if (report->promise != NULL)
+  /* Without the stream of items it is only what the configuration wants. */
+  if (report->promise != NULL && report->server.n_replicas > 0)
     add_line (work, "promise: ", report->promise);
   request->text = g_strdup (work->text->str);
   if (!self->leaving)
@@ -534,7 +535,9 @@ follow_members (gpointer user_data)
   self->seen = members;
   if (self->bridge != NULL)
     {
-      irisd_bridge_set_taking (self->bridge, !members->own_draining && !self->leaving);
+      irisd_bridge_set_member (self->bridge, members->own_member);
+      irisd_bridge_set_taking (self->bridge,
+                               members->own_member && !members->own_draining && !self->leaving);
       irisd_bridge_follow_members (self->bridge, members);
     }
 }

@@ -314,6 +314,10 @@ irisd_away_route (IrisdGateway *self,
   if (!own)
     return send_away (self, out, error);
   drop_keys (out, IRISD_AWAY_KEYS);
+  /* Strict about this node, not about a place: items of its services stay here anyway. */
+  if (out->strict && (out->present & (HINT_KEYS | NEAR_KEYS)) == 0
+      && irisd_services_lookup (self->core->services, &out->service) != NULL)
+    iris_wire_message_set_boolean (out, IRIS_WIRE_KEY_STRICT, FALSE);
   return TRUE;
 }
 

@@ -10,6 +10,7 @@
 #include "daemon/base/irisd-broadcast.h"
 #include "daemon/cluster/members/irisd-cluster-request.h"
 #include "daemon/cluster/policy/irisd-node-view.h"
+#include "daemon/exec/command/irisd-command-runner.h"
 #include "daemon/exec/worker/irisd-worker-processes.h"
 #include "daemon/gateway/irisd-place-requests.h"
 #include "daemon/gateway/irisd-send.h"
@@ -280,6 +281,15 @@ fill_places (IrisdCore *core, IrisdNode *node)
     }
 }
 
+/* Items that run at workers, and as commands. */
+static guint64
+count_running (IrisdCore *core)
+{
+  guint64 commands, started;
+  irisd_command_runner_count (core->commands, &commands, &started);
+  return irisd_core_count_running (core) + commands;
+}
+
 /* What the core does now; for the cluster thread. An item that would exceed `total-bytes` is
  * refused, so the limit itself is hardly ever reached: an eighth is left for the own ones. */
 void
@@ -288,7 +298,7 @@ irisd_cluster_requests_measure (IrisdHostLoad *load, gpointer data)
   IrisdCore *core = data;
   const guint64 most = irisd_core_get_settings (core)->limits.total_bytes;
   *load = (IrisdHostLoad){
-    .running = irisd_core_count_running (core),
+    .running = count_running (core),
     .memory_used = irisd_core_get_bytes (core),
     .memory_limit = most - most / 8,
     .disk_full = core->journal != NULL
@@ -305,8 +315,10 @@ irisd_cluster_requests_describe_node (IrisdNode *node, gpointer data)
   IrisdCore *core = data;
   node->version = g_strdup (IRISD_VERSION);
   node->draining = irisd_core_get_phase (core) != IRISD_PHASE_SERVING;
-  node->running = irisd_core_count_running (core);
+  node->running = count_running (core);
   fill_places (core, node);
+  /* A place counts what runs as well. */
+  node->backlog -= MIN (node->running, node->backlog);
   fill_services (core, node);
   irisd_node_sort_services (node);
 }

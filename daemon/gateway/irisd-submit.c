@@ -117,11 +117,12 @@ tell_busy (IrisdGateway *self,
            const IrisWireMessage *item,
            IrisdFairRefusal limit)
 {
+  const gboolean away = strcmp (limit.limit, "max-away") == 0;
   g_autofree char *reason = g_strdup_printf (
-      "the limit %s (%" G_GUINT64_FORMAT
-      ") is reached; acknowledge ended items and send the item again, or raise "
+      "the limit %s (%" G_GUINT64_FORMAT ") is reached; %s and send the item again, or raise "
       "the limit in irisd's configuration",
-      limit.limit, limit.value);
+      limit.limit, limit.value,
+      away ? "wait until items have ended at other nodes" : "acknowledge ended items");
   answer_busy (self, caller, item, limit, reason);
 }
 

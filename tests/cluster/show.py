@@ -112,7 +112,9 @@ def main():
         try:
             show(folder, irisd, irisctl, int(count), directories)
             return 0
-        except (Failed, IrisdError, AssertionError) as error:
+        except SystemExit as ended:  # a signal, after which the logs tell nothing
+            return ended.code
+        except (Failed, IrisdError, AssertionError, OSError) as error:
             say(f'This did not go well: {error}')
             folder.show_logs(10)
             return 1

@@ -109,6 +109,71 @@ def a_second_node_of_a_name_is_refused_by_name():
         second.irisctl('run', 'echo', 'x')
 
 
+def a_refused_node_takes_no_items_of_its_name():
+    with Folder() as folder:
+        nodes = start_all(folder, count=2)
+        second = nodes.make(2, node='n2').start()
+        wait_until(lambda: own_state(second) == 'refused', 'the second is refused')
+        for strict in (['--strict'], []):
+            ran = {nodes[0].irisctl('run', '--node', 'n2', *strict, '--', 'sh', '-c', 'tr "\\0" " " </proc/$PPID/cmdline')
+                   for _ in range(20)}
+            demand(all(str(second.dir) not in one for one in ran), ran)
+        # Its own items for others wait until it has a name.
+        item = second.irisctl('submit', '--class', 'relaxed', '--detach', '--node', 'n1', '--strict', 'echo', 'x').strip()
+        leave(nodes[1])
+        wait_until(lambda: own_state(second) == 'joined', 'the second gets the name')
+        expect(second.irisctl('wait', item), f'{item} done\n')
+
+
+def a_command_that_runs_does_not_wait():
+    with Folder() as folder:
+        nodes = start_all(folder, count=2)
+        fifo = folder.path / 'fifo'
+        os.mkfifo(fifo)
+        nodes[0].irisctl('submit', '--class', 'relaxed', '--detach', '--node', 'n2', '--strict', 'command', 'cat', fifo)
+
+        def told():
+            return [(one['running'], one['backlog']) for one in nodes[0].json('nodes')['nodes'] if one['name'] == 'n2']
+        # Nothing else is there that could run.
+        wait_until(lambda: told() == [(1, 0)], 'n2 runs it')
+        wait_until(lambda: 'at worker processes: 0; in the cluster: 1;' in nodes[0].irisctl('status'), 'its home says where it is')
+        fifo.write_text('x')
+
+
+def a_full_stream_is_noticed():
+    with Folder() as folder:
+        nodes = start_all(folder, count=2, **{'stream-items': 10})
+        expect(nodes[0].json('cluster', 'check')['notice'], [])
+        leave(nodes[1])
+        wait_for_states(nodes[0], {'n2': 'gone'})
+        for _ in range(12):
+            nodes[0].irisctl('submit', '--class', 'relaxed', '--detach', '--node', 'n2', '--strict', 'echo', 'x')
+        wait_until(lambda: 'has 10 of 10 items' in nodes[0].irisctl('cluster', 'check'), 'check says so')
+
+
+def a_node_with_another_secret_stays_out():
+    with Folder() as folder:
+        nodes = start_all(folder, count=2)
+        other = folder.path / 'other-secret'
+        other.write_text('0123456789abcdef' * 4 + '\n')
+        other.chmod(0o600)
+        third = nodes.make(2, **{'secret-file': other}).start()
+        wait_until(lambda: own_state(third) == 'refused', 'the third is refused')
+        reason = third.json('nodes')['reason']
+        demand('secret-file' in reason and 'n1' in reason and 'n2' in reason, reason)
+        demand('n3' not in states(nodes[0]), 'the others do not know it')
+        # It sets aside none of their items.
+        for _ in range(20):
+            expect(nodes[0].irisctl('run', '--any-node', '--', 'echo', 'x'), 'x\n')
+        expect(nodes.messages('IRIS_DEAD'), 0)
+        expect(third.irisctl('run', 'echo', 'local'), 'local\n')
+        third.process.terminate()
+        third.cluster['secret-file'] = nodes.secret
+        third.write_config()
+        third.start()
+        wait_until(lambda: own_state(third) == 'joined', 'it joins with their secret')
+
+
 def a_drained_node_says_so_and_stays_so():
     with Folder() as folder:
         nodes = start_all(folder, count=2)
@@ -170,6 +235,8 @@ def without_servers_a_node_works_alone_and_joins_later():
         demand('no connection' in words, words)
         servers.start()
         wait_until(lambda: 'irisctl cluster init' in node.json('nodes')['reason'], 'it says what is missing')
+        words = node.irisctl('cluster', 'check', status=1)
+        demand('is missing' in words and 'promise' not in words, words)
         node.irisctl('cluster', 'init')
         wait_until(lambda: own_state(node) == 'joined', 'it joins')
         servers[0].process.kill()
@@ -248,6 +315,10 @@ if __name__ == '__main__':
     sys.exit(run([
         nodes_join_and_see_each_other,
         a_second_node_of_a_name_is_refused_by_name,
+        a_refused_node_takes_no_items_of_its_name,
+        a_node_with_another_secret_stays_out,
+        a_command_that_runs_does_not_wait,
+        a_full_stream_is_noticed,
         a_drained_node_says_so_and_stays_so,
         a_node_that_is_gone_is_removed_and_may_come_back,
         a_node_ends_while_no_server_answers,

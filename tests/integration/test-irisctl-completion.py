@@ -86,6 +86,19 @@ class Completion(unittest.TestCase):
                                       encoding="utf-8")
                 self.assertEqual(sorted(line.split("\t")[0] for line in done.stdout.splitlines()), wanted)
 
+    def test_items_of_another_node_are_asked_there(self):
+        with Fake() as environment:
+            fake = pathlib.Path(environment["HOME"]) / "irisctl"
+            fake.write_text(fake.read_text().replace("\n", '\necho "$@" >>"$HOME/asked"\n', 1))
+            asked = pathlib.Path(environment["HOME"]) / "asked"
+            for words, wanted in ((["send", "--node", ""], "nodes"), (["show", "--node=b", ""], "list --reverse --limit=100 --node b"),
+                                  (["cancel", "--node", "b", ""], "list --state=open --reverse --limit=100 --node b"),
+                                  (["cancel", ""], "list --state=open --reverse --limit=100"), (["run", "--node", "b", "--place", ""], "")):
+                with self.subTest(words=words):
+                    asked.write_text("")
+                    subprocess.run([IRISCTL, "--complete", *words], check=True, env=environment, stdout=subprocess.DEVNULL)
+                    self.assertEqual(asked.read_text().strip(), wanted)
+
     def test_bash(self):
         script = 'source "$1"; COMP_WORDS=(irisctl "$2" --); COMP_CWORD=2; _irisctl; printf "%s\\n" "${COMPREPLY[@]}"'
 

@@ -176,4 +176,20 @@ TEST (another_node_is_asked_about_its_items)
   ck_assert_str_eq (out, "result");
 }
 
+TEST (a_persistent_item_after_one_of_another_node_is_refused_as_such)
+{
+  irisctl ("submit", "--detach", "--after", "b/7", "echo", "x");
+  assert_status (2);
+  ck_assert_msg (strstr (err, "a persistent item cannot come after others") != NULL, "%s", err);
+}
+
+TEST (strict_about_the_own_node_is_any_place_here)
+{
+  irisctl ("send", "--node", "a", "--strict", "echo", "x");
+  assert_status (0);
+  ck_assert_str_eq (out, "x");
+  irisctl ("send", "--strict", "echo", "x");
+  assert_status (2);
+}
+
 TEST_MAIN ("irisctl-node", open_bridge, close_bridge)

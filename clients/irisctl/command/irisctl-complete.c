@@ -36,6 +36,7 @@ typedef struct
   int n_operands;
   int other;                        /* where another command line begins; -1: nowhere */
   const char *where_option, *where; /* --dir or --endpoint */
+  const char *node;                 /* of --node; NULL: the own one */
 } Typed;
 
 static void
@@ -63,6 +64,8 @@ ask (const Typed *self, const char *before, const char *command, guint column)
   g_strv_builder_addv (argv, (const char **) words);
   if (g_str_equal (words[0], "list"))
     g_strv_builder_addv (argv, list);
+  if (g_str_equal (words[0], "list") && self->node != NULL)
+    g_strv_builder_add_many (argv, "--node", self->node, NULL);
   args = g_strv_builder_end (argv);
   if (!g_spawn_sync (NULL, args, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL,
                      &text, NULL, NULL, NULL))
@@ -99,7 +102,9 @@ complete_value (const Typed *self, const GOptionEntry *entry, const char *before
           offer (self, some, *value, NULL);
         return;
       }
-  if (g_str_equal (kind, "PLACE"))
+  if (g_str_equal (kind, "NODE"))
+    ask (self, before, "nodes", 0);
+  else if (g_str_equal (kind, "PLACE") && self->node == NULL)
     ask (self, before, "places", 1);
   else if (g_str_equal (kind, "SERVICE"))
     ask (self, before, "services", 0);
@@ -146,6 +151,8 @@ find_option (const Typed *self, const char *word, gsize length)
 static void
 note_value (Typed *self, const GOptionEntry *entry, const char *value)
 {
+  if (g_str_equal (entry->long_name, "node"))
+    self->node = value;
   if (!g_str_equal (entry->long_name, "dir") && !g_str_equal (entry->long_name, "endpoint"))
     return;
   self->where_option = g_str_equal (entry->long_name, "dir") ? "--dir" : "--endpoint";

@@ -327,7 +327,10 @@ run_node (Ctl *ctl, int argc, char **argv)
   if (ctl->json)
     ctl_json_print_int ("changed", changed);
   else if (!changed)
-    g_print ("node %s is like that already\n", argv[2]);
+    g_print ("node %s %s already\n", argv[2],
+             removes                          ? "is removed"
+             : g_str_equal (argv[1], "drain") ? "is drained"
+                                              : "takes items");
   else
     g_print ("%s node %s\n",
              removes                          ? "removed"

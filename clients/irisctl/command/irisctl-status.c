@@ -414,6 +414,22 @@ print_cluster (const IrisWireClusterStatistics *cluster)
     g_print ("  durable items stay at their node\n");
 }
 
+/* @cluster: (nullable): irisd is a node. To it the cluster is one more worker process. */
+static void
+print_states (const IrisWireDaemonStatistics *daemon, const IrisWireClusterStatistics *cluster)
+{
+  const guint64 leased = daemon->states[IRIS_WIRE_STATE_LEASED];
+  const guint64 away = cluster != NULL ? MIN (cluster->away, leased) : 0;
+
+  g_print ("queued: %" G_GUINT64_FORMAT "; running: %" G_GUINT64_FORMAT
+           "; at worker processes: %" G_GUINT64_FORMAT,
+           daemon->states[IRIS_WIRE_STATE_QUEUED], daemon->states[IRIS_WIRE_STATE_RUNNING],
+           leased - away);
+  if (cluster != NULL)
+    g_print ("; in the cluster: %" G_GUINT64_FORMAT, away);
+  g_print ("; delayed: %" G_GUINT64_FORMAT "\n", daemon->states[IRIS_WIRE_STATE_DELAYED]);
+}
+
 static void
 print_daemon (const IrisWireStatistics *all)
 {
@@ -432,10 +448,7 @@ print_daemon (const IrisWireStatistics *all)
            " ended (%" G_GUINT64_FORMAT " failed), %" G_GUINT64_FORMAT " not ended\n",
            clients, daemon->accepted, counts.ended, counts.failed, daemon->in_flight);
   if (daemon->in_flight > 0 && daemon->n_states > IRIS_WIRE_STATE_DELAYED)
-    g_print ("queued: %" G_GUINT64_FORMAT "; running: %" G_GUINT64_FORMAT
-             "; at worker processes: %" G_GUINT64_FORMAT "; delayed: %" G_GUINT64_FORMAT "\n",
-             daemon->states[IRIS_WIRE_STATE_QUEUED], daemon->states[IRIS_WIRE_STATE_RUNNING],
-             daemon->states[IRIS_WIRE_STATE_LEASED], daemon->states[IRIS_WIRE_STATE_DELAYED]);
+    print_states (daemon, all->n_cluster > 0 ? &all->cluster[0] : NULL);
   print_refusals (all);
   if (all->n_journal > 0)
     print_journal (&all->journal[0]);

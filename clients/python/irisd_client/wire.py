@@ -267,7 +267,11 @@ def _is_int(value: Any) -> bool:
 def _check_string(name: str, value: Any, raw: bool, limits: Limits) -> Any:
     if not isinstance(value, (str, bytes) if raw else str):
         raise malformed("key %d (%s) should be a string" % (KEYS[name].number, name))
-    data = value if isinstance(value, bytes) else value.encode()
+    # Names of files that are not UTF-8 are strings with surrogates in Python; only bytes may hold them.
+    try:
+        data = value if isinstance(value, bytes) else value.encode(errors="surrogateescape" if raw else "strict")
+    except UnicodeEncodeError:
+        raise malformed("key %d (%s) is not UTF-8" % (KEYS[name].number, name)) from None
     if len(data) > limits.max_string:
         raise too_large("key %d (%s)" % (KEYS[name].number, name), len(data), "max-string", limits.max_string)
     if b"\0" in data:

@@ -542,6 +542,19 @@ class WorkerTest(Case):
             self.assertEqual((len(result.body), result.content_type), (size, "a/b"))
             self.assertGreater(result.run_ns, 0)
 
+    async def test_a_path_need_not_be_utf8(self):
+        irisd = self.irisd()
+        client = await self.client(irisd)
+        raw = await self.raw(irisd)
+        item = client.start("a", args=["\udcff"], path="/tmp/\udcff")
+        lease = await raw.receive("LEASE")
+        self.assertEqual((lease.header["args"], lease.header["path"]), ([b"\xff"], b"/tmp/\xff"))
+        raw.say("DONE", lease)
+        await item
+        with self.assertRaises(wire.WireError) as caught:
+            client.start("\udcff")
+        self.assertIn("is not UTF-8", str(caught.exception))
+
     async def test_an_item_of_a_trace_is_a_span_of_it(self):
         irisd = self.irisd()
         client = await self.client(irisd)

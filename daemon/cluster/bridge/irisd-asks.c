@@ -69,6 +69,7 @@ struct _IrisdAsks
   GByteArray *acks;
   gint64 started_ms;
   gboolean stopped;
+  gboolean answering; /* else another irisd may have this node's name */
   IrisWireEncoder encoder;
 };
 
@@ -710,7 +711,7 @@ on_request (IrisdEngine *engine, const IrisdEngineMessage *message, gpointer use
   IrisdWorkMessage ask;
   IrisWireMessage request;
 
-  if (message->reply == NULL || self->stopped)
+  if (message->reply == NULL || self->stopped || !self->answering)
     return;
   if (!irisd_work_message_decode (&ask, message->data, message->length, self->shared->secret,
                                   &error)
@@ -816,6 +817,13 @@ irisd_asks_new (const IrisdBridgeShared *shared, IrisdAsksAnswerFunc answer, gpo
                                       "irisd bridge, requests of other nodes",
                                       IRIS_WIRE_FEATURE_BRIDGE, &link_funcs, self);
   return self;
+}
+
+/* Whether it answers what other nodes ask this one; at first it does not. */
+void
+irisd_asks_set_answering (IrisdAsks *self, gboolean answering)
+{
+  self->answering = answering;
 }
 
 /* The engine is still there: other nodes are told that their requests have no answer. */

@@ -17,6 +17,7 @@ typedef gboolean (*IrisdAsksAnswerFunc) (const IrisWireMessage *answer, gpointer
 IrisdAsks *
 irisd_asks_new (const IrisdBridgeShared *shared, IrisdAsksAnswerFunc answer, gpointer user_data);
 void irisd_asks_stop (IrisdAsks *self);
+void irisd_asks_set_answering (IrisdAsks *self, gboolean answering);
 void irisd_asks_free (IrisdAsks *self);
 
 void irisd_asks_take (IrisdAsks *self, const IrisWireMessage *ask);

@@ -66,6 +66,7 @@ struct _IrisdAwayTable
   gint64 probe_pause;
   guint in_flight;
   gboolean flushing;
+  gboolean shut; /* nothing is published */
 };
 
 static guint
@@ -216,7 +217,9 @@ flush (IrisdAwayTable *self, gint64 now)
   if (self->flushing)
     return;
   self->flushing = TRUE;
-  if (self->gate != IRISD_AWAY_GATE_OPEN)
+  if (self->shut)
+    window = 0;
+  else if (self->gate != IRISD_AWAY_GATE_OPEN)
     window = now >= self->probe_due ? 1 : 0;
   while (self->in_flight < window && self->held.length > 0)
     publish (self, g_queue_peek_head (&self->held));
@@ -547,6 +550,14 @@ irisd_away_table_open (IrisdAwayTable *self, gint64 now)
   flush (self, now);
 }
 
+/* While it is shut, items are held. */
+void
+irisd_away_table_set_shut (IrisdAwayTable *self, gboolean shut, gint64 now)
+{
+  self->shut = shut;
+  flush (self, now);
+}
+
 static IrisdAwayItem *
 peek_due (GQueue *queue, gint64 now)
 {
@@ -645,7 +656,8 @@ irisd_away_table_tick (IrisdAwayTable *self, gint64 now)
   first = g_queue_peek_head (&self->checks);
   if (first != NULL)
     next = MIN (next, MAX (first->check_due, self->next_check));
-  if (self->gate != IRISD_AWAY_GATE_OPEN && self->held.length > 0 && self->in_flight == 0)
+  if (self->gate != IRISD_AWAY_GATE_OPEN && !self->shut && self->held.length > 0
+      && self->in_flight == 0)
     next = MIN (next, self->probe_due);
   next = earlier (&self->again, next);
   next = earlier (&self->orphans, next);

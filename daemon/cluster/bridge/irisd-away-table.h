@@ -148,6 +148,7 @@ void irisd_away_table_unlease (IrisdAwayTable *self, IrisdAwayItem *item, gint64
 void irisd_away_table_unlease_all (IrisdAwayTable *self, gint64 now);
 void irisd_away_table_look_at_all (IrisdAwayTable *self, gint64 now);
 void irisd_away_table_open (IrisdAwayTable *self, gint64 now);
+void irisd_away_table_set_shut (IrisdAwayTable *self, gboolean shut, gint64 now);
 gint64 irisd_away_table_tick (IrisdAwayTable *self, gint64 now);
 
 void irisd_away_table_set_extend (IrisdAwayTable *self, gint64 extend_us);

@@ -888,6 +888,14 @@ irisd_away_follow_engine (IrisdAway *self)
   self->was_connected = connected;
 }
 
+/* Whether items are held here, as at first. Their ends are looked for nevertheless. */
+void
+irisd_away_set_shut (IrisdAway *self, gboolean shut)
+{
+  irisd_away_table_set_shut (self->table, shut, g_get_monotonic_time ());
+  irisd_away_hurry (self);
+}
+
 /* @answer is an ANSWER. FALSE if it cannot be sent. */
 gboolean
 irisd_away_answer (IrisdAway *self, const IrisWireMessage *answer)

@@ -44,6 +44,7 @@ void irisd_away_free (IrisdAway *self);
 
 void irisd_away_take_note (IrisdAway *self, IrisdLaterNote *note);
 void irisd_away_follow_engine (IrisdAway *self);
+void irisd_away_set_shut (IrisdAway *self, gboolean shut);
 gboolean irisd_away_answer (IrisdAway *self, const IrisWireMessage *answer);
 void irisd_away_take_end (IrisdAway *self, gconstpointer data, gsize size);
 void irisd_away_get_counts (const IrisdAway *self, IrisdAwayCounts *counts);

@@ -34,11 +34,11 @@ struct _IrisdBridge
   } host;
   guint n_workers;
   guint window;
-  gboolean taking;
-  gboolean full; /* irisd has no room for items that other nodes may take */
-  IrisdGuestLane *strict;
-  IrisdGuestLane *soft; /* NULL while no items are taken that others may take, also below */
-  IrisdGuestLane *any;  /* NULL while it is full, too */
+  gboolean member, taking;
+  gboolean full;          /* irisd has no room for items that other nodes may take */
+  IrisdGuestLane *strict; /* NULL while it is no member */
+  IrisdGuestLane *soft;   /* NULL while no items are taken that others may take, also below */
+  IrisdGuestLane *any;    /* NULL while it is full, too */
   IrisdBridgePlan *plan;
   GHashTable *others; /* utf8 IrisdGuestLane: by node, the others that items are taken from */
   GSource *timer;     /* of the next plan */
@@ -154,7 +154,8 @@ set_window (IrisdBridge *self, guint64 mean_run_ns)
   if (window <= self->window + self->window / 4 && window >= self->window - self->window / 4)
     return;
   self->window = window;
-  irisd_guest_lane_set (self->strict, window, 0);
+  if (self->strict != NULL)
+    irisd_guest_lane_set (self->strict, window, 0);
   if (self->soft != NULL)
     irisd_guest_lane_set (self->soft, window, 0);
   if (self->any != NULL)
@@ -317,6 +318,22 @@ on_answer (const IrisWireMessage *answer, gpointer user_data)
   return irisd_away_answer (self->away, answer);
 }
 
+/* Whether this node has joined. Before, another irisd may have its name: it takes no items, answers
+ * no questions, and holds its own items for others. */
+void
+irisd_bridge_set_member (IrisdBridge *self, gboolean member)
+{
+  if (member == self->member)
+    return;
+  self->member = member;
+  if (member)
+    self->strict = open_lane (self, IRISD_CONSUMER_STRICT, self->shared.node, IRISD_PULL_PLAIN);
+  else
+    g_clear_pointer (&self->strict, irisd_guest_lane_close);
+  irisd_asks_set_answering (self->asks, member);
+  irisd_away_set_shut (self->away, !member);
+}
+
 /* Whether this node takes items that other nodes may take as well. A draining node does not. */
 void
 irisd_bridge_set_taking (IrisdBridge *self, gboolean taking)
@@ -355,7 +372,7 @@ shared_init (IrisdBridgeShared *shared,
                                            options->bodies_stream, options->bodies_bucket);
 }
 
-/* Begins to connect to irisd, and to pull. */
+/* Begins to connect to irisd. It pulls when it is a member. */
 IrisdBridge *
 irisd_bridge_new (const IrisdBridgeOptions *options, GError **error)
 {
@@ -386,8 +403,7 @@ irisd_bridge_new (const IrisdBridgeOptions *options, GError **error)
   g_source_set_callback (self->timer, on_timer, self, NULL);
   g_source_set_static_name (self->timer, "irisd-bridge-plan");
   g_source_attach (self->timer, options->context);
-  self->strict = open_lane (self, IRISD_CONSUMER_STRICT, options->node, IRISD_PULL_PLAIN);
-  irisd_bridge_set_taking (self, TRUE);
+  irisd_away_set_shut (self->away, TRUE);
   return self;
 }
 

@@ -216,6 +216,28 @@ ask_monitor (Check *self)
 
 /* ---- Streams and consumers ---- */
 
+/* A stream that is full is no fault of its configuration, but items wait because of it. */
+static void
+note_fill (Check *self, JsonObject *reply, JsonObject *config)
+{
+  static const char *const pairs[][3] = { { "messages", "max_msgs", "items" },
+                                          { "bytes", "max_bytes", "bytes" } };
+  JsonObject *state = irisd_json_get_object (reply, "state");
+
+  for (guint i = 0; state && i < G_N_ELEMENTS (pairs); i++)
+    {
+      gint64 used = irisd_json_get_int (state, pairs[i][0]);
+      gint64 most = irisd_json_get_int (config, pairs[i][1]);
+      if (most <= 0 || used < most - most / 10)
+        continue;
+      g_ptr_array_add (self->report.notices,
+                       g_strdup_printf ("Stream %s has %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT
+                                        " %s: while it is full, items for other nodes wait at "
+                                        "their node",
+                                        self->stream, used, most, pairs[i][2]));
+    }
+}
+
 /* Servers write their version and level into what they tell of a stream. */
 static void
 note_server (Check *self, JsonObject *reply, JsonObject *config)
@@ -230,6 +252,7 @@ note_server (Check *self, JsonObject *reply, JsonObject *config)
     facts->version = g_strdup (version);
   if (g_strcmp0 (irisd_json_get_string (config, "name"), self->stream) != 0)
     return;
+  note_fill (self, reply, config);
   facts->n_replicas = facts->n_current = 1;
   if (!replicas || !JSON_NODE_HOLDS_ARRAY (replicas))
     return;
@@ -274,7 +297,10 @@ on_made (IrisdEngine *engine, JsonObject *reply, const GError *error, gpointer u
       return;
     }
   if (error)
-    add_fault (self, "%s was not made: %s", subject->name, error->message);
+    add_fault (self, "%s was not made: %s%s", subject->name, error->message,
+               error->code == IRISD_JETSTREAM_NOT_CLUSTERED
+                   ? "; start the servers as a cluster, or set [cluster] replicas to 1"
+                   : "");
   else
     {
       g_ptr_array_add (self->report.made, g_strdup (subject->name));

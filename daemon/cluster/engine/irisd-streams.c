@@ -429,29 +429,29 @@ irisd_streams_describe_promise (const IrisdStreamsOptions *options, const IrisdS
   g_autofree char *where = replicas == 1
                                ? g_strdup ("1 server")
                                : g_strdup_printf ("at least %u of %u servers", quorum, replicas);
-  g_autofree char *loss = losable == 0
-                              ? g_strdup ("the crash of its server, but not the loss of its disk")
-                              : g_strdup_printf ("the loss of %u server%s", losable,
-                                                 losable > 1 ? "s" : "");
+  g_autofree char *loss = losable == 0 ? g_strdup ("the crash of its server")
+                                       : g_strdup_printf ("the loss of %u server%s", losable,
+                                                          losable > 1 ? "s" : "");
+  const char *but = losable == 0 ? ", but not the loss of its disk" : "";
 
   switch (facts->sync)
     {
     case IRISD_SYNC_ALWAYS:
       return g_strdup_printf ("An accepted item is on the disk of %s: it survives %s, and a power "
-                              "failure of all servers.",
-                              where, loss);
+                              "failure of all servers%s.",
+                              where, loss, but);
     case IRISD_SYNC_LATER:
       return g_strdup_printf (
           "An accepted item is in the memory of %s, and on their disks within %g s: it "
-          "survives %s, but not a power failure of %u server%s at once.",
+          "survives %s, but not a power failure of %u server%s at once%s.",
           where, (double) facts->sync_interval_ns / (double) NS_PER_S, loss, quorum,
-          quorum > 1 ? "s" : "");
+          quorum > 1 ? "s" : "", losable == 0 ? ", nor the loss of its disk" : "");
     case IRISD_SYNC_UNKNOWN:
     default:
       return g_strdup_printf (
-          "An accepted item is held by %s: it survives %s; a power failure of all "
+          "An accepted item is held by %s: it survives %s%s; a power failure of all "
           "servers only if they have \"sync_interval: always\", which clients "
           "cannot see.",
-          where, loss);
+          where, loss, but);
     }
 }

@@ -52,6 +52,7 @@ typedef struct
                     servers were not asked yet */
   gboolean takes_durable; /* durable items may go to other nodes */
   gboolean own_draining;  /* this node takes no items of others */
+  gboolean own_member;    /* it has joined since its start, and was not refused afterwards */
   guint64 n_reports;      /* how often this node has told of itself */
   guint64 n_failed;       /* how often that failed */
   guint64 n_connects;     /* how often it connected */

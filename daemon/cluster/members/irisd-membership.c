@@ -13,6 +13,11 @@
  * bucket read. It is read as a whole when this node joins and every now and then, because hints get
  * lost and the end of an entry gives none.
  *
+ * The secret. An entry is signed. Nodes with different secrets would set aside each other's items
+ * as forged, so a node reads the bucket before its first put, and stays out while more nodes there
+ * have another secret than have its own. A node that is in stays in, and does as if the others were
+ * not.
+ *
  * Alone. A put without an answer within 2 s is the sign that there is no majority of servers. The
  * picture keeps the others as they were; after the next put that is stored the bucket is read.
  *
@@ -55,6 +60,8 @@ struct _IrisdMembership
   IrisdMemberTable *table;
   IrisdEngineSubscription *hints;
   GSource *tick, *picture, *reading; /* NULL: not armed */
+  GString *strangers; /* the names of nodes with another secret, as the last reading found them */
+  guint n_strangers, n_known; /* these, and others that have this node's secret */
 
   IrisdClusterStatus status;
   guint64 since_ms;
@@ -69,7 +76,8 @@ struct _IrisdMembership
   gboolean told_ending;   /* and for irisd's phase */
   gboolean told_draining; /* the entry said so, for its mark */
 
-  gboolean stopped; /* answers of the engine change nothing any more */
+  gboolean stopped;  /* answers of the engine change nothing any more */
+  gboolean admitted; /* its secret is that of the others, as far as there are any */
   gboolean was_connected;
   gboolean putting;         /* the entry is on its way */
   IrisdNode *put;           /* (nullable): what was put last */
@@ -122,6 +130,7 @@ put_picture (gpointer data)
   members->servers = g_strdup (self->servers);
   members->promise = g_strdup (self->promise != NULL ? self->promise : "");
   members->takes_durable = self->takes_durable;
+  members->own_member = self->was_joined && self->status != IRISD_CLUSTER_REFUSED;
   members->n_reports = self->n_reports;
   members->n_failed = self->n_failed;
   members->n_connects = self->n_connects;
@@ -243,6 +252,34 @@ log_damaged (const char *key, const GError *error)
                          key, error->message);
 }
 
+/* Nodes with another secret are counted, and not put into the table. */
+static gboolean
+is_stranger (IrisdMembership *self, const IrisdNode *node)
+{
+  if (strcmp (node->name, self->shared->node) == 0)
+    return FALSE;
+  if (!irisd_node_has_other_secret (node, self->shared->secret))
+    {
+      self->n_known += *node->signature != '\0';
+      return FALSE;
+    }
+  g_string_append_printf (self->strangers, "%s%s", self->n_strangers > 0 ? ", " : "", node->name);
+  self->n_strangers++;
+  return TRUE;
+}
+
+static void
+log_strangers (const IrisdMembership *self)
+{
+  static IrisdLogSite site;
+  if (self->n_strangers > 0 && self->status == IRISD_CLUSTER_JOINED)
+    irisd_log_each_minute (&site, IRISD_LOG_WARNING,
+                           "the cluster has nodes with another secret than this one, which do not "
+                           "run its items, nor it theirs: %s; give all nodes the same secret-file, "
+                           "and start those again",
+                           self->strangers->str);
+}
+
 /* Of a message of the bucket. */
 static void
 take_key (IrisdMembership *self, const IrisdEngineMessage *message)
@@ -269,7 +306,7 @@ take_key (IrisdMembership *self, const IrisdEngineMessage *message)
   else
     {
       g_autoptr (IrisdNode) node = irisd_node_decode (key, message->data, message->length, &error);
-      if (node != NULL)
+      if (node != NULL && !is_stranger (self, node))
         irisd_member_table_put (self->table, node, now ());
     }
   if (error != NULL)
@@ -312,21 +349,46 @@ mark_own (IrisdMembership *self)
   put_mark (self, self->shared->node, IRISD_MARK_MEMBER, note_own_mark, NULL);
 }
 
+/* Whether this node may put its entry, now that the bucket was read. */
 static void
-finish_reading (IrisdMembership *self, gboolean complete)
+judge_secret (IrisdMembership *self)
+{
+  self->admitted = self->n_strangers <= self->n_known;
+  if (self->admitted)
+    irisd_membership_report (self);
+  else
+    set_status (self, IRISD_CLUSTER_REFUSED,
+                g_strdup_printf ("cannot join the cluster at %s as node %s: its secret is not that "
+                                 "of %s; give this node the same secret-file, and start it again",
+                                 self->servers, self->shared->node, self->strangers->str),
+                "secret");
+}
+
+static void ask_later (IrisdMembership *self, const char *why);
+
+static void
+finish_reading (IrisdMembership *self, const GError *error)
 {
   self->reads = FALSE;
   self->read_us = g_get_monotonic_time ();
-  if (!complete)
-    return;
+  if (error != NULL && !g_error_matches (error, IRISD_ENGINE_ERROR, IRISD_ENGINE_ERROR_NOT_FOUND))
+    {
+      if (!self->admitted)
+        ask_later (self, error->message);
+      return;
+    }
   gboolean drained = irisd_member_table_get_mark (self->table, self->shared->node)
                      == IRISD_MARK_DRAINED;
   irisd_member_table_end_reload (self->table, now ());
-  mark_own (self);
   if (irisd_member_table_take_changed (self->table))
     want_picture (self);
-  if (drained != self->told_draining)
+  log_strangers (self);
+  if (!self->admitted)
+    judge_secret (self);
+  else if (drained != self->told_draining)
     irisd_membership_report (self);
+  if (self->status == IRISD_CLUSTER_JOINED)
+    mark_own (self);
 }
 
 static void
@@ -342,9 +404,7 @@ take_mark_of_reading (IrisdEngine *engine,
   if (message != NULL)
     take_key (self, message);
   else
-    finish_reading (
-        self,
-        error == NULL || g_error_matches (error, IRISD_ENGINE_ERROR, IRISD_ENGINE_ERROR_NOT_FOUND));
+    finish_reading (self, error);
 }
 
 /* First the entries, then the marks: the server reads at most 1,024 keys at once. */
@@ -364,7 +424,7 @@ take_entry_of_reading (IrisdEngine *engine,
     }
   if (error != NULL && !g_error_matches (error, IRISD_ENGINE_ERROR, IRISD_ENGINE_ERROR_NOT_FOUND))
     {
-      finish_reading (self, FALSE);
+      finish_reading (self, error);
       return;
     }
   g_autofree char *marks = g_strconcat (self->prefix, MARK "*", NULL);
@@ -380,6 +440,8 @@ read_bucket (gpointer data)
     return G_SOURCE_REMOVE;
   g_autofree char *entries = g_strconcat (self->prefix, "*", NULL);
   self->reads = TRUE;
+  self->n_strangers = self->n_known = 0;
+  g_string_truncate (self->strangers, 0);
   irisd_member_table_begin_reload (self->table);
   irisd_engine_get_last_of_each (self->shared->engine, self->stream, entries, take_entry_of_reading,
                                  self);
@@ -413,6 +475,8 @@ take_hint (IrisdEngine *engine, const IrisdEngineMessage *message, gpointer user
   g_autoptr (IrisdNode) node = !g_str_has_prefix (key, MARK) && !is_end_of_key (message)
                                    ? irisd_node_decode (key, message->data, message->length, NULL)
                                    : NULL;
+  if (node != NULL && irisd_node_has_other_secret (node, self->shared->secret))
+    return; /* the next reading finds it */
   if (node == NULL || !irisd_member_table_refresh (self->table, node, now ()))
     read_soon (self);
   else if (irisd_member_table_take_changed (self->table))
@@ -548,6 +612,7 @@ describe (IrisdMembership *self)
   IrisdNode *node = irisd_node_new ();
   node->name = g_strdup (self->shared->node);
   node->incarnation = g_strdup (self->shared->incarnation);
+  node->signature = irisd_node_sign (node, self->shared->secret);
   node->labels = irisd_cluster_config_list_labels (self->shared->config);
   self->host.describe (node, self->host.user_data);
   self->told_ending = node->draining;
@@ -563,6 +628,11 @@ irisd_membership_report (IrisdMembership *self)
 {
   if (self->left != NULL || irisd_engine_get_state (self->shared->engine) != IRISD_ENGINE_CONNECTED)
     return;
+  if (!self->admitted)
+    {
+      read_bucket (self);
+      return;
+    }
   self->put_again = self->putting;
   if (self->putting)
     return;
@@ -845,6 +915,7 @@ irisd_membership_new (IrisdClusterContext *shared,
   self->prefix = g_strdup (bucket_prefix);
   self->servers = irisd_cluster_config_hide_secrets (shared->config->url);
   self->table = irisd_member_table_new (shared->node);
+  self->strangers = g_string_new (NULL);
   self->status = IRISD_CLUSTER_JOINING;
   self->started_ms = self->since_ms = now ().unix_ms;
   self->join_by_us = now ().us + (gint64) shared->config->join_ms * 1000;
@@ -872,6 +943,7 @@ irisd_membership_free (IrisdMembership *self)
   if (self == NULL)
     return;
   irisd_member_table_free (self->table);
+  g_string_free (self->strangers, TRUE);
   irisd_node_unref (self->put);
   g_free (self->stream);
   g_free (self->prefix);

@@ -32,6 +32,27 @@ static const char *const mark_names[] = {
   [IRISD_MARK_REMOVED] = "removed",
 };
 
+/* --- the secret ------------------------------------------------------------------------------- */
+
+/* Returns what its entry has as its signature if its irisd has @secret. */
+char *
+irisd_node_sign (const IrisdNode *self, GBytes *secret)
+{
+  gsize size;
+  const guchar *key = g_bytes_get_data (secret, &size);
+  g_autofree char *text = g_strdup_printf ("iris-node\n%s\n%s", self->name, self->incarnation);
+  return g_compute_hmac_for_string (G_CHECKSUM_SHA256, key, size, text, -1);
+}
+
+/* An irisd of before that signs no entry may have any secret. */
+gboolean
+irisd_node_has_other_secret (const IrisdNode *self, GBytes *secret)
+{
+  g_autofree char *signature = irisd_node_sign (self, secret);
+  return self->signature != NULL && *self->signature != '\0'
+         && strcmp (self->signature, signature) != 0;
+}
+
 /* --- encoding --------------------------------------------------------------------------------- */
 
 static void
@@ -140,6 +161,7 @@ irisd_node_encode (const IrisdNode *self)
   add_number (builder, "format", self->format);
   add_text (builder, "version", self->version);
   add_text (builder, "incarnation", self->incarnation);
+  add_text (builder, "signature", self->signature);
   json_builder_set_member_name (builder, "draining");
   json_builder_add_boolean_value (builder, self->draining);
   add_number (builder, "running", self->running);
@@ -321,6 +343,7 @@ read_all (JsonObject *object, IrisdNode *self, GError **error)
   if (!read_number (object, "format", G_MAXINT32, &format, error)
       || !read_text (object, "version", TRUE, &self->version, error)
       || !read_text (object, "incarnation", TRUE, &self->incarnation, error)
+      || !read_text (object, "signature", FALSE, &self->signature, error)
       || !read_boolean (object, "draining", &self->draining, error)
       || !read_number (object, "running", (guint64) MOST_NUMBER, &self->running, error)
       || !read_number (object, "backlog", (guint64) MOST_NUMBER, &self->backlog, error)

@@ -8,6 +8,8 @@
 
 G_BEGIN_DECLS
 
+char *irisd_node_sign (const IrisdNode *self, GBytes *secret);
+gboolean irisd_node_has_other_secret (const IrisdNode *self, GBytes *secret);
 GBytes *irisd_node_encode (const IrisdNode *self);
 IrisdNode *irisd_node_decode (const char *name, const void *data, gsize length, GError **error);
 GBytes *irisd_member_mark_encode (IrisdMemberMark mark);

@@ -42,6 +42,7 @@ clear (gpointer data)
   g_free (self->name);
   g_free (self->version);
   g_free (self->incarnation);
+  g_free (self->signature);
   g_strfreev (self->labels);
   g_strfreev (self->services);
   g_strfreev (self->endpoints);

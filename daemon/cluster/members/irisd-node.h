@@ -52,6 +52,7 @@ typedef struct
   char *name;
   char *version;     /* of its irisd */
   char *incarnation; /* other than that of each other run of irisd; 16 hexadecimal digits */
+  char *signature;   /* by the secret of its cluster; empty: of an irisd that signs no entries */
   gboolean draining; /* it takes no items of others */
   guint64 running;   /* items that run */
   guint64 backlog;   /* items that wait, of all places */

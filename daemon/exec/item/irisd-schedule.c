@@ -69,7 +69,7 @@ irisd_schedule_check (const IrisWireMessage *item, const IrisdLimits *limits, GE
     return fail (error, "key 88 (deadline-ms) must be 1 or more");
   if (has (item, IRIS_WIRE_KEY_HOOK) && !names_program (&item->hook))
     return fail (error, "key 78 (hook) needs a program, and then its arguments");
-  if (has (item, IRIS_WIRE_KEY_AFTER_HOW) && item->after.n == 0)
+  if (has (item, IRIS_WIRE_KEY_AFTER_HOW) && item->after.n == 0 && item->after_away.n == 0)
     return fail (error, "key 74 (after-how) needs an item in key 73 (after)");
   return TRUE;
 }

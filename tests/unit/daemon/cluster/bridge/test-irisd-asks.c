@@ -162,6 +162,7 @@ set_up (void)
   max_payload = 1 << 20;
   n_sent = n_passed = n_answers = 0;
   asks = irisd_asks_new (&shared, take_answer, NULL);
+  irisd_asks_set_answering (asks, TRUE);
 }
 
 static void

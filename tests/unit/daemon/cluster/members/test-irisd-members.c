@@ -160,6 +160,25 @@ START_TEST (a_load_that_is_not_known_is_not_told)
 }
 END_TEST
 
+START_TEST (a_signature_tells_another_secret)
+{
+  g_autoptr (GBytes) secret = g_bytes_new_static ("a secret", 8);
+  g_autoptr (GBytes) other = g_bytes_new_static ("b secret", 8);
+  g_autoptr (IrisdNode) node = make_node ("n1", INCARNATION);
+  ck_assert (!irisd_node_has_other_secret (node, secret)); /* of an irisd that signs none */
+  node->signature = irisd_node_sign (node, secret);
+  g_autoptr (GBytes) text = irisd_node_encode (node);
+  gsize length;
+  gconstpointer data = g_bytes_get_data (text, &length);
+  g_autoptr (IrisdNode) read = irisd_node_decode ("n1", data, length, NULL);
+  ck_assert (!irisd_node_has_other_secret (read, secret));
+  ck_assert (irisd_node_has_other_secret (read, other));
+  /* An entry that was copied to another key is not of that node. */
+  g_autoptr (IrisdNode) copied = irisd_node_decode ("n2", data, length, NULL);
+  ck_assert (irisd_node_has_other_secret (copied, secret));
+}
+END_TEST
+
 /* Any cut and any changed byte gives an entry or an error, and no crash. */
 START_TEST (an_entry_may_be_damaged_anywhere)
 {
@@ -530,6 +549,7 @@ main (void)
   tcase_add_test (entries, entries_of_other_versions_are_read);
   tcase_add_test (entries, damaged_entries_are_refused);
   tcase_add_test (entries, a_load_that_is_not_known_is_not_told);
+  tcase_add_test (entries, a_signature_tells_another_secret);
   tcase_add_test (entries, an_entry_may_be_damaged_anywhere);
   tcase_add_test (entries, too_long_an_entry_is_refused);
   tcase_add_test (entries, what_is_too_long_for_others_is_left_out);
