@@ -2,8 +2,8 @@
  *
  * One leg of cluster-bench.py: life cycles of items through irisd, or the same steps by libnats
  * alone. Prints one number: with --single the median of the times of one item each, in
- * microseconds, else the items a second. With --beside a line for each turn, with the items a second
- * of either irisd, of which each begins in half of the turns.
+ * microseconds, else the items a second. With --beside it prints a line for each turn: the items a
+ * second of either irisd, of which each begins in half of the turns.
  *
  *     cluster-load iris DIR [--items N] [--single] [--node NAME | --any-node] [--service NAME]
  *                           [--arg TEXT] [--durable] [--beside DIR --turns N]
