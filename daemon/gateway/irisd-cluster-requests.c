@@ -348,6 +348,9 @@ fill_counts (IrisdMembersBox *box, IrisWireClusterStatistics *out)
   out->rescued = counts.n_rescued;
   out->n_stolen = IRISD_CLUSTER_N_DISTANCES;
   out->stolen = g_memdup2 (counts.n_stolen, sizeof counts.n_stolen);
+  out->n_steals_refused = IRISD_CLUSTER_N_REFUSALS;
+  out->steals_refused = g_memdup2 (counts.n_refused, sizeof counts.n_refused);
+  out->steals_lapsed = counts.n_lapsed;
 }
 
 /* The section `cluster`. */

@@ -82,6 +82,7 @@ def a_full_node_takes_nothing_that_others_may_take():
         for _ in range(20):
             answer = call(nodes[0], ('SUBMIT', {'service': 'echo', 'any-node': True, 'quiet': True}, b'any'))[0]
             expect((answer.type, answer.header.get('node')), ('RESULT', 'n1'))
+        expect(set(nodes[0].json('status')['cluster']['steals_refused']), {'backlog', 'size', 'distance', 'apart'})
         burden.end()
         wait_until(lambda: not tells_full(), 'n2 tells that it has room')
         # The consumer says how many ask. It may be that one is about to ask again.

@@ -440,7 +440,7 @@ JOURNAL_ROW = {0: "state", 1: "reason", 2: 1002, 3: 1003, 4: 1004, 5: 1005, 6: [
     10: 1010, 11: 1011, 12: 1012}
 PROCESS_ROW = {0: "name", 1: ["resize"], 2: [10, 20], 3: 4, 4: 5, 5: 1005, 6: 1006, 7: 1007, 8: 1008}
 CLUSTER_ROW = {0: "n1", 1: 2, 2: 1002, 3: "", 4: "it survives", 5: True, 6: False, 7: 3, 8: 1, 9: 1, 10: 1010, 11: 1011, 12: 1,
-               **{key: 1000 + key for key in range(13, 29)}, 29: [1029, 0, 2**33]}
+               **{key: 1000 + key for key in range(13, 29)}, 29: [1029, 0, 2**33], 30: [1030, 0, 2**33, 1], 31: 1031}
 STATISTICS = {0: 1, 1: [DAEMON_ROW], 2: [PLACE_ROW], 3: [STEAL_ROW], 4: [SERVICE_ROW], 5: [LIMIT_ROW], 6:
     [JOURNAL_ROW], 7: [PROCESS_ROW], 8: [CLUSTER_ROW]}
 valid("statistics-reply", "all sections", "STATISTICS_REPLY", {}, pack(STATISTICS), value=plain(STATISTICS))

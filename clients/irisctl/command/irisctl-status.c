@@ -45,15 +45,15 @@ find_place (const IrisWireStatistics *all, const IrisClientPlace *place)
 }
 
 static void
-refusals_json (JsonBuilder *builder, const IrisWirePlaceStatistics *place)
+refusals_json (JsonBuilder *builder, const guint64 *refused, guint n_refused)
 {
   /* In the order of the protocol. */
   static const char *const reasons[] = { "backlog", "size", "distance", "apart" };
 
   json_builder_set_member_name (builder, "steals_refused");
   json_builder_begin_object (builder);
-  for (guint i = 0; i < MIN (place->n_steals_refused, G_N_ELEMENTS (reasons)); i++)
-    ctl_json_int (builder, reasons[i], (gint64) place->steals_refused[i]);
+  for (guint i = 0; i < MIN (n_refused, G_N_ELEMENTS (reasons)); i++)
+    ctl_json_int (builder, reasons[i], (gint64) refused[i]);
   json_builder_end_object (builder);
 }
 
@@ -76,7 +76,7 @@ place_json (JsonBuilder *builder,
   ctl_json_distances (builder, distances);
   ctl_json_int (builder, "steals_tried", (gint64) place->steals_tried);
   ctl_json_int (builder, "steals_made", (gint64) place->steals_made);
-  refusals_json (builder, place);
+  refusals_json (builder, place->steals_refused, place->n_steals_refused);
   ctl_json_int (builder, "steals_lapsed", (gint64) place->steals_lapsed);
   ctl_json_int (builder, "parks", (gint64) place->parks);
   ctl_json_int (builder, "wakes", (gint64) place->wakes);
@@ -269,6 +269,7 @@ cluster_counts_json (JsonBuilder *builder, const IrisWireClusterStatistics *clus
     { "bytes_sent", cluster->bytes_sent },
     { "bytes_received", cluster->bytes_received },
     { "rescued", cluster->rescued },
+    { "steals_lapsed", cluster->steals_lapsed },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (counts); i++)
@@ -278,6 +279,7 @@ cluster_counts_json (JsonBuilder *builder, const IrisWireClusterStatistics *clus
   for (guint i = 0; i < cluster->n_stolen; i++)
     json_builder_add_int_value (builder, (gint64) cluster->stolen[i]);
   json_builder_end_array (builder);
+  refusals_json (builder, cluster->steals_refused, cluster->n_steals_refused);
 }
 
 static void

@@ -456,7 +456,7 @@ _CLUSTER: Dict[int, Tuple[str, Any]] = {
     17: ("away-ended", "u64"), 18: ("ends-found", "u64"), 19: ("delivered", "u64"), 20: ("redelivered", "u64"),
     21: ("guests-ended", "u64"), 22: ("late-ends", "u64"), 23: ("given-back", "u64"), 24: ("dead-letters", "u64"),
     25: ("failed", "u64"), 26: ("bytes-sent", "u64"), 27: ("bytes-received", "u64"), 28: ("rescued", "u64"),
-    29: ("stolen", "u64s"),
+    29: ("stolen", "u64s"), 30: ("steals-refused", "u64s"), 31: ("steals-lapsed", "u64"),
 }
 _PLACE_STATISTICS: Dict[int, Tuple[str, Any]] = {
     0: ("id", "u32"), 1: ("name", "text"), 2: ("cpus", "text"), 3: ("package", "u32"), 4: ("numa-node", "u32"),

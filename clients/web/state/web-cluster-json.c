@@ -4,6 +4,8 @@
  */
 #include "clients/web/state/web-cluster-json.h"
 
+#include "clients/web/state/web-rates.h"
+
 /* A state goes to each page each second: of a node with many services, places or labels the first
  * are told, and how many there are. */
 #define MOST_TEXTS  24
@@ -168,6 +170,11 @@ write_counts (WebJson *json, const IrisWireClusterStatistics *it)
   for (guint i = 0; i < it->n_stolen; i++)
     web_json_number (json, NULL, it->stolen[i]);
   web_json_end (json, ']');
+  web_json_number (json, "lapsed", it->steals_lapsed);
+  web_json_begin (json, "refused", '{');
+  for (guint i = 0; i < MIN (it->n_steals_refused, WEB_N_REFUSALS); i++)
+    web_json_number (json, web_refusal_names[i], it->steals_refused[i]);
+  web_json_end (json, '}');
 }
 
 void

@@ -268,6 +268,11 @@ static const Family cluster_families[] = {
            U64,
            "irisd_cluster_rescued_items",
            "Items taken from nodes that were gone or drained"),
+  COUNTER (C,
+           steals_lapsed,
+           U64,
+           "irisd_cluster_steals_lapsed",
+           "Nodes taken from after a refusal, because they stood still"),
   COUNTER (C, reports, U64, "irisd_cluster_reports", "How often this node told of itself"),
   COUNTER (C,
            reports_failed,
@@ -756,6 +761,14 @@ write_cluster (Writer *self, const IrisWireClusterStatistics *it)
       g_autofree char *label = make_label ("distance", distances[i]);
 
       write_number (self, "irisd_cluster_stolen_items", "_total", label, it->stolen[i]);
+    }
+  write_head (self, "irisd_cluster_steals_refused", "counter",
+              "Looks at nodes that were left alone, by reason");
+  for (guint i = 0; i < MIN (it->n_steals_refused, WEB_N_REFUSALS); i++)
+    {
+      g_autofree char *label = make_label ("reason", web_refusal_names[i]);
+
+      write_number (self, "irisd_cluster_steals_refused", "_total", label, it->steals_refused[i]);
     }
 }
 

@@ -207,6 +207,9 @@ irisd_bridge_plan_note_delivered (IrisdBridgePlan *self, const char *node, guint
 
 G_STATIC_ASSERT ((int) IRISD_N_NODE_DISTANCES - (int) IRISD_NODE_RACK == IRISD_CLUSTER_N_DISTANCES);
 
+G_STATIC_ASSERT ((int) IRIS_STEAL_VERDICT_APART - (int) IRIS_STEAL_VERDICT_BACKLOG + 1
+                 == IRISD_CLUSTER_N_REFUSALS);
+
 void
 irisd_bridge_plan_add_counts (IrisdBridgePlan *self, IrisdClusterCounts *counts)
 {
@@ -215,4 +218,7 @@ irisd_bridge_plan_add_counts (IrisdBridgePlan *self, IrisdClusterCounts *counts)
   for (guint i = 0; i < IRISD_CLUSTER_N_DISTANCES; i++)
     counts->n_stolen[i] = pulls->n_stolen[IRISD_NODE_RACK + i];
   counts->n_rescued = pulls->n_rescued;
+  for (guint i = 0; i < IRISD_CLUSTER_N_REFUSALS; i++)
+    counts->n_refused[i] = pulls->looks[IRIS_STEAL_VERDICT_BACKLOG + i];
+  counts->n_lapsed = pulls->lapsed;
 }

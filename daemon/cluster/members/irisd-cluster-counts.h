@@ -12,6 +12,9 @@ G_BEGIN_DECLS
 /* The distances of IrisdNodeDistance that another node can have: rack, zone, further. */
 #define IRISD_CLUSTER_N_DISTANCES 3
 
+/* The verdicts of IrisStealVerdict from BACKLOG on: why a node was left alone. */
+#define IRISD_CLUSTER_N_REFUSALS 4
+
 typedef struct
 {
   guint64 n_away;      /* items of this node that the cluster has, and that have not ended */
@@ -32,6 +35,8 @@ typedef struct
   guint64 bytes_received;
   guint64 n_rescued; /* items that were taken from a node that is gone or drains */
   guint64 n_stolen[IRISD_CLUSTER_N_DISTANCES]; /* items that were taken from others, by distance */
+  guint64 n_refused[IRISD_CLUSTER_N_REFUSALS]; /* looks at others that were left alone, by reason */
+  guint64 n_lapsed; /* others that were taken from all the same, because they stood still */
 } IrisdClusterCounts;
 
 G_END_DECLS

@@ -313,10 +313,12 @@ take_key (IrisdMembership *self, const IrisdEngineMessage *message)
     log_damaged (key, error);
 }
 
+/* @first: only if it has none. */
 static void
 put_mark (IrisdMembership *self,
           const char *name,
           IrisdMemberMark mark,
+          gboolean first,
           IrisdPublishFunc callback,
           gpointer user_data)
 {
@@ -326,8 +328,9 @@ put_mark (IrisdMembership *self,
   gconstpointer data = g_bytes_get_data (value, &length);
   irisd_engine_publish (
       self->shared->engine,
-      &(IrisdEnginePublication){ .subject = subject, .data = data, .length = length }, callback,
-      user_data);
+      &(IrisdEnginePublication){
+          .subject = subject, .data = data, .length = length, .check_last = first },
+      callback, user_data);
 }
 
 static void
@@ -339,14 +342,15 @@ note_own_mark (IrisdEngine *engine, const IrisdPublishResult *result, gpointer u
   (void) user_data;
 }
 
-/* A node that is here is a member: it is known after its end, and no longer removed. */
+/* A node that is here is a member: it is known after its end, and no longer removed. An operator
+ * may have drained it before it has a mark. */
 static void
 mark_own (IrisdMembership *self)
 {
-  if (irisd_member_table_has_mark (self->table, self->shared->node)
-      && irisd_member_table_get_mark (self->table, self->shared->node) != IRISD_MARK_REMOVED)
+  const gboolean marked = irisd_member_table_has_mark (self->table, self->shared->node);
+  if (marked && irisd_member_table_get_mark (self->table, self->shared->node) != IRISD_MARK_REMOVED)
     return;
-  put_mark (self, self->shared->node, IRISD_MARK_MEMBER, note_own_mark, NULL);
+  put_mark (self, self->shared->node, IRISD_MARK_MEMBER, !marked, note_own_mark, NULL);
 }
 
 /* Whether this node may put its entry, now that the bucket was read. */
@@ -786,7 +790,7 @@ may_mark (IrisdMembership *self, IrisdClusterRequest *request, IrisdMemberState 
 static void
 mark_node (Marking *marking)
 {
-  put_mark (marking->self, marking->request->node, marking->mark, take_marked, marking);
+  put_mark (marking->self, marking->request->node, marking->mark, FALSE, take_marked, marking);
 }
 
 /* Strict items of a node that does not come back would wait for ever, unseen. */

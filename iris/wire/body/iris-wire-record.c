@@ -320,7 +320,7 @@ decode_record (const IrisWireRecord *record,
                IrisWireCheck *check)
 {
   IrisWireToken map, key;
-  guint32 seen = 0;
+  guint64 seen = 0; /* a bit for each field: one record has 32 of them */
 
   if (!iris_wire_reader_expect (reader, IRIS_WIRE_TOKEN_MAP, "the record", &map, check))
     return FALSE;
@@ -335,16 +335,16 @@ decode_record (const IrisWireRecord *record,
             return FALSE;
           continue;
         }
-      if ((seen & 1u << at) != 0)
+      if ((seen & G_GUINT64_CONSTANT (1) << at) != 0)
         return iris_wire_fail (check, IRIS_WIRE_ERROR_MALFORMED, "key %u (%s) is there twice",
                                record->fields[at].key, record->fields[at].name);
-      seen |= 1u << at;
+      seen |= G_GUINT64_CONSTANT (1) << at;
       if (!decode_field (&record->fields[at], value, reader, check))
         return FALSE;
     }
   for (guint at = 0; at < record->n_fields; at++)
     {
-      if ((seen & 1u << at) == 0)
+      if ((seen & G_GUINT64_CONSTANT (1) << at) == 0)
         return iris_wire_fail (check, IRIS_WIRE_ERROR_MALFORMED, "key %u (%s) is missing",
                                record->fields[at].key, record->fields[at].name);
     }

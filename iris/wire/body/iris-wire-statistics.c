@@ -208,6 +208,8 @@ static const IrisWireRecordField cluster_fields[] = {
   IRIS_WIRE_RECORD_FIELD (IrisWireClusterStatistics, 27, UINT64, bytes_received, "bytes-received"),
   IRIS_WIRE_RECORD_FIELD (IrisWireClusterStatistics, 28, UINT64, rescued, "rescued"),
   IRIS_WIRE_RECORD_ARRAY (IrisWireClusterStatistics, 29, NUMBERS64, stolen, NULL),
+  IRIS_WIRE_RECORD_ARRAY (IrisWireClusterStatistics, 30, NUMBERS64, steals_refused, NULL),
+  IRIS_WIRE_RECORD_FIELD (IrisWireClusterStatistics, 31, UINT64, steals_lapsed, "steals-lapsed"),
 };
 
 static const IrisWireRecord cluster_record = IRIS_WIRE_RECORD (IrisWireClusterStatistics,

@@ -413,6 +413,11 @@ typedef struct
  * @n_stolen: length of @stolen
  * @stolen: (array length=n_stolen): key 29, items that this node took from others, by distance:
  * rack, zone, further; owned
+ * @n_steals_refused: length of @steals_refused
+ * @steals_refused: (array length=n_steals_refused): key 30, looks at nodes that were left alone,
+ * with the reasons of #IrisWirePlaceStatistics; owned
+ * @steals_lapsed: key 31, nodes that were taken from although that was refused before, because they
+ * did not get on as expected
  *
  * This node in the cluster.
  */
@@ -449,6 +454,9 @@ typedef struct
   guint64 rescued;
   guint n_stolen;
   guint64 *stolen;
+  guint n_steals_refused;
+  guint64 *steals_refused;
+  guint64 steals_lapsed;
 } IrisWireClusterStatistics;
 
 /**

@@ -157,6 +157,27 @@ TEST (a_node_at_a_limit_takes_nothing_from_others)
   ck_assert_uint_eq (pulls.n_changes, 1);
 }
 
+/* As those of places. */
+TEST (what_is_refused_is_counted)
+{
+  IrisdClusterCounts counts = { 0 };
+
+  be_told (0, NOW);
+  other->load.pending = 1;
+  other->load.mean_run_ns = 1000000;
+  make_plan (NOW);
+  irisd_bridge_plan_add_counts (plan, &counts);
+  ck_assert_uint_eq (counts.n_refused[0], 1); /* for its backlog */
+  /* It has a service that is not here. */
+  g_strfreev (other->services);
+  other->services = g_strsplit ("echo forge sha256", " ", -1);
+  other->load.pending = 1000;
+  make_plan (NOW + G_USEC_PER_SEC);
+  irisd_bridge_plan_add_counts (plan, &counts);
+  ck_assert_uint_eq (counts.n_refused[0], 1);
+  ck_assert_uint_eq (counts.n_refused[3], 1);
+}
+
 /* The pull has a window, which counts what is open besides what is asked for now. */
 TEST (what_came_is_asked_for_again)
 {
