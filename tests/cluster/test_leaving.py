@@ -4,6 +4,7 @@
 
     test_leaving.py IRISD IRISCTL
 """
+import hmac
 import json
 import secrets
 import sys
@@ -66,6 +67,8 @@ def an_entry_of_a_later_irisd_is_read_as_far_as_it_is_known():
         world = World(folder)
         entry = json.loads(world.servers.ask(lambda nats: nats.direct_get('KV_iris_nodes', '$KV.iris_nodes.n2'), 'an entry').data)
         entry.update(format=entry.get('format', 1) + 1, version='99.0', incarnation=secrets.token_hex(8), later={'of': ['a', 'later', 'one']})
+        entry['signature'] = hmac.digest(world.nodes.secret.read_bytes().strip(), f'iris-node\nn9\n{entry["incarnation"]}'.encode(),
+                                         'sha256').hex()
         later = json.dumps(entry).encode()
         world.servers.ask(lambda nats: nats.store('$KV.iris_nodes.n9', later, **{'Nats-TTL': '1h'}), 'a later entry')
         wait_until(lambda: 'n9' in world.nodes.known_to(world.first), 'n9 is known')

@@ -711,13 +711,14 @@ on_request (IrisdEngine *engine, const IrisdEngineMessage *message, gpointer use
   IrisdWorkMessage ask;
   IrisWireMessage request;
 
-  if (message->reply == NULL || self->stopped || !self->answering)
+  if (message->reply == NULL || self->stopped)
     return;
   if (!irisd_work_message_decode (&ask, message->data, message->length, self->shared->secret,
                                   &error)
       || !irisd_work_message_open (&ask, &request, &error))
     distrust (self, message->reply, error);
-  else if (ask.kind == IRISD_WORK_MESSAGE_ASK && is (&ask.node, self->shared->node))
+  else if (self->answering && ask.kind == IRISD_WORK_MESSAGE_ASK
+           && is (&ask.node, self->shared->node))
     take_request (self, &ask, &request, message->reply);
 }
 
@@ -819,7 +820,8 @@ irisd_asks_new (const IrisdBridgeShared *shared, IrisdAsksAnswerFunc answer, gpo
   return self;
 }
 
-/* Whether it answers what other nodes ask this one; at first it does not. */
+/* Whether it answers what other nodes ask this one; at first it does not. One with another secret
+ * is told of that in any case. */
 void
 irisd_asks_set_answering (IrisdAsks *self, gboolean answering)
 {
