@@ -11,9 +11,11 @@
  * calls back in the context alone, so not before the thread runs; starting the thread hands it
  * over. From then on only the thread uses it, and frees it.
  *
- * The end: the main thread asks the thread to stop. It ends its entry in the bucket, for which it
- * waits a moment, quits its loop, and frees membership and engine. Requests that are still in the
- * mailbox are then answered with an error, by the thread that frees the cluster.
+ * The end: when irisd begins to drain, the thread withdraws all pulls, and what of other nodes
+ * irisd gives up goes back to the stream. Then the main thread asks the thread to stop. It ends its
+ * entry in the bucket, and waits a moment for that and for the last items of other nodes, quits its
+ * loop, and frees membership and engine. Requests that are still in the mailbox are then answered
+ * with an error, by the thread that frees the cluster.
  */
 #include "daemon/cluster/irisd-cluster.h"
 
@@ -29,8 +31,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* How long an ending irisd waits for the end of its entry. */
-#define LEAVE_MS 1000
+/* How long an ending irisd waits for the end of its entry, and for what it has of other nodes. */
+#define LEAVE_MS  1000
+#define GUESTS_MS 5000
+#define LOOK_MS   10
 
 /* STATISTICS tells what was counted at most so long ago. */
 #define COUNT_EACH_S 1
@@ -47,7 +51,7 @@ struct _IrisdCluster
   GMainLoop *loop;
   GSource *mails;
   GSource *counting;
-  GSource *leave_limit; /* NULL, or ends the wait for the end of the entry */
+  GSource *leave_looks; /* NULL, or looks whether all has left */
   GThread *thread;      /* NULL: not started, or joined */
   _Atomic gboolean stopping;
   /* of the thread */
@@ -55,6 +59,8 @@ struct _IrisdCluster
   IrisdMembers *seen; /* (nullable): that the view shows */
   IrisdBridge *bridge;
   gboolean leaving;
+  gboolean left;     /* its entry has ended */
+  gint64 leaving_us; /* since when */
   gboolean checking;
   gboolean checked;  /* the servers have said what they can do, since the last connect */
   gint64 checked_us; /* when that began last; 0: never */
@@ -376,27 +382,44 @@ clear_source (GSource **source)
 /* --- the thread ------------------------------------------------------------------------------- */
 
 static void
-quit (gpointer user_data)
+note_left (gpointer user_data)
 {
-  g_main_loop_quit (((IrisdCluster *) user_data)->loop);
+  ((IrisdCluster *) user_data)->left = TRUE;
 }
 
 static gboolean
-quit_anyway (gpointer user_data)
+look_whether_left (gpointer user_data)
 {
-  quit (user_data);
-  return G_SOURCE_REMOVE;
+  IrisdCluster *self = user_data;
+  const gint64 waited_ms = (g_get_monotonic_time () - self->leaving_us) / 1000;
+  const gboolean empty = irisd_bridge_is_empty (self->bridge) || waited_ms >= GUESTS_MS
+                         || irisd_engine_get_state (self->shared.engine) != IRISD_ENGINE_CONNECTED;
+  if (empty && (self->left || waited_ms >= LEAVE_MS))
+    g_main_loop_quit (self->loop);
+  return G_SOURCE_CONTINUE;
 }
 
 static void
 leave (IrisdCluster *self)
 {
   self->leaving = TRUE;
-  irisd_bridge_set_taking (self->bridge, FALSE);
-  self->leave_limit = g_timeout_source_new (LEAVE_MS);
-  g_source_set_callback (self->leave_limit, quit_anyway, self, NULL);
-  g_source_attach (self->leave_limit, self->shared.context);
-  irisd_membership_leave (self->membership, quit, self);
+  self->leaving_us = g_get_monotonic_time ();
+  irisd_bridge_close (self->bridge);
+  self->leave_looks = g_timeout_source_new (LOOK_MS);
+  g_source_set_callback (self->leave_looks, look_whether_left, self, NULL);
+  g_source_attach (self->leave_looks, self->shared.context);
+  irisd_membership_leave (self->membership, note_left, self);
+}
+
+/* irisd may have begun to end. */
+static void
+follow_host (IrisdCluster *self)
+{
+  IrisdHostLoad load;
+  irisd_membership_follow_host (self->membership);
+  self->host.measure (&load, self->host.user_data);
+  if (load.ending)
+    irisd_bridge_close (self->bridge);
 }
 
 static void
@@ -429,7 +452,7 @@ take_mails (gpointer user_data)
   if (atomic_load_explicit (&self->stopping, memory_order_acquire) && !self->leaving)
     leave (self);
   else if (!self->leaving)
-    irisd_membership_follow_host (self->membership);
+    follow_host (self);
   return G_SOURCE_CONTINUE;
 }
 
@@ -745,7 +768,7 @@ irisd_cluster_free (IrisdCluster *self)
       messages = next;
     }
   clear_source (&self->mails);
-  clear_source (&self->leave_limit);
+  clear_source (&self->leave_looks);
   g_clear_pointer (&self->shared.engine, irisd_engine_free);
   irisd_mailbox_clear (&self->mailbox);
   irisd_members_box_clear (&self->shared.members);

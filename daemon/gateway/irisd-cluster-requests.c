@@ -303,6 +303,7 @@ irisd_cluster_requests_measure (IrisdHostLoad *load, gpointer data)
     .memory_limit = most - most / 8,
     .disk_full = core->journal != NULL
                  && irisd_journal_get_health (core->journal) == IRISD_JOURNAL_FULL,
+    .ending = irisd_core_get_phase (core) != IRISD_PHASE_SERVING,
   };
   for (guint id = 0; id < core->n_places; id++)
     load->backlog += irisd_place_requests_get_backlog (core, id);

@@ -17,6 +17,7 @@
 #include "irisd-away-private.h"
 
 #include "irisd-away-message.h"
+#include "irisd-put-anew.h"
 #include "irisd-stored-body.h"
 
 #include "daemon/base/irisd-log.h"
@@ -459,10 +460,40 @@ on_claim (IrisdAwayItem *item, gpointer user_data)
                         query_new (self, item->item));
 }
 
-static void
-ignore_reply (IrisdEngine *engine, JsonObject *reply, const GError *error, gpointer user_data)
+/* The message of an item that has been withdrawn. */
+typedef struct
 {
-  /* A message that is gone has been acknowledged, or runs; its host is told. */
+  const IrisdBridgeShared *shared;
+  char *subject;
+  char id[IRISD_ITEM_TEXT_SIZE];
+} Withdrawal;
+
+/* A message that is gone has been acknowledged, or a host has put it anew. That one would wait for
+ * a node that may be gone. */
+static void
+on_deleted (IrisdEngine *engine, JsonObject *reply, const GError *error, gpointer user_data)
+{
+  Withdrawal *withdrawal = user_data;
+
+  if (error != NULL && error->domain == IRISD_JETSTREAM_ERROR)
+    irisd_put_anew_remove (withdrawal->shared, withdrawal->subject, withdrawal->id);
+  g_free (withdrawal->subject);
+  g_free (withdrawal);
+}
+
+static void
+delete_message (const IrisdBridgeShared *shared, const IrisdAwayItem *item)
+{
+  const IrisdAwayRecord *data = item->data;
+  Withdrawal *withdrawal = g_new (Withdrawal, 1);
+  g_autofree char *subject = g_strconcat ("$JS.API.STREAM.MSG.DELETE.", shared->work_stream, NULL);
+  g_autofree char *json = g_strdup_printf ("{\"seq\":%" G_GUINT64_FORMAT ",\"no_erase\":true}",
+                                           item->sequence);
+
+  withdrawal->shared = shared;
+  withdrawal->subject = g_strdup (data->subject);
+  memcpy (withdrawal->id, data->id, sizeof withdrawal->id);
+  irisd_engine_request (shared->engine, subject, json, 0, on_deleted, withdrawal);
 }
 
 static void
@@ -475,13 +506,7 @@ on_withdraw (IrisdAwayItem *item, gpointer user_data)
                                                     &size);
 
   if (item->sequence > 0)
-    {
-      g_autofree char *subject = g_strconcat ("$JS.API.STREAM.MSG.DELETE.", shared->work_stream,
-                                              NULL);
-      g_autofree char *json = g_strdup_printf ("{\"seq\":%" G_GUINT64_FORMAT ",\"no_erase\":true}",
-                                               item->sequence);
-      irisd_engine_request (shared->engine, subject, json, 0, ignore_reply, NULL);
-    }
+    delete_message (shared, item);
   if (claim != NULL)
     irisd_engine_send (shared->engine, IRISD_BRIDGE_CANCEL_SUBJECT, NULL, NULL, 0, claim, size);
   if (((IrisdAwayRecord *) item->data)->large)

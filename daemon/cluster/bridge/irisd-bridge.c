@@ -7,8 +7,10 @@
  * itself has stored for an item of its own goes from guests to away items without NATS, and irisd's
  * requests come by the connection of the away items, which is its worker process.
  *
- * Its end is in two steps. First, while the engine lives, guests are given back and irisd is told;
- * then, when the engine is gone and no answer can come any more, the memory is freed.
+ * Its end is in three steps. When irisd begins to end, pulls are withdrawn, and guests that irisd
+ * gives up go back to the stream. Then, while the engine still lives, what is left is given back
+ * and irisd is told; at last, when the engine is gone and no answer can come any more, the memory
+ * is freed.
  */
 #include "irisd-bridge.h"
 
@@ -35,6 +37,7 @@ struct _IrisdBridge
   guint n_workers;
   guint window;
   gboolean member, taking;
+  gboolean closed;        /* irisd ends */
   gboolean full;          /* irisd has no room for items that other nodes may take */
   IrisdGuestLane *strict; /* NULL while it is no member */
   IrisdGuestLane *soft;   /* NULL while no items are taken that others may take, also below */
@@ -179,7 +182,7 @@ pull_from_any (IrisdBridge *self)
   if (pulls && self->any == NULL)
     self->any = open_lane (self, IRISD_CONSUMER_ANY, NULL, IRISD_PULL_PLAIN);
   else if (!pulls)
-    g_clear_pointer (&self->any, irisd_guest_lane_close);
+    g_clear_pointer (&self->any, irisd_guest_lane_withdraw);
 }
 
 /* It has room again when there is some more than the limit. */
@@ -264,7 +267,7 @@ irisd_bridge_follow_members (IrisdBridge *self, IrisdMembers *members)
 }
 
 static void
-close_others (IrisdBridge *self)
+withdraw_others (IrisdBridge *self)
 {
   GHashTableIter iter;
   gpointer lane;
@@ -272,7 +275,7 @@ close_others (IrisdBridge *self)
   g_hash_table_iter_init (&iter, self->others);
   while (g_hash_table_iter_next (&iter, NULL, &lane))
     {
-      irisd_guest_lane_close (lane);
+      irisd_guest_lane_withdraw (lane);
       g_hash_table_iter_remove (&iter);
     }
 }
@@ -323,7 +326,7 @@ on_answer (const IrisWireMessage *answer, gpointer user_data)
 void
 irisd_bridge_set_member (IrisdBridge *self, gboolean member)
 {
-  if (member == self->member)
+  if (member == self->member || self->closed)
     return;
   self->member = member;
   if (member)
@@ -338,17 +341,34 @@ irisd_bridge_set_member (IrisdBridge *self, gboolean member)
 void
 irisd_bridge_set_taking (IrisdBridge *self, gboolean taking)
 {
-  if (taking == self->taking)
+  if (taking == self->taking || self->closed)
     return;
   self->taking = taking;
   if (taking)
     self->soft = open_lane (self, IRISD_CONSUMER_SOFT, self->shared.node, IRISD_PULL_OWNER);
   else
     {
-      g_clear_pointer (&self->soft, irisd_guest_lane_close);
-      close_others (self);
+      g_clear_pointer (&self->soft, irisd_guest_lane_withdraw);
+      withdraw_others (self);
     }
   pull_from_any (self);
+}
+
+/* irisd ends: it takes nothing any more, and what does not end before it does goes back to the
+ * stream. irisd_bridge_is_empty() tells when all has. */
+void
+irisd_bridge_close (IrisdBridge *self)
+{
+  irisd_bridge_set_taking (self, FALSE);
+  self->closed = TRUE;
+  self->strict = NULL;
+  irisd_guest_close (self->guest);
+}
+
+gboolean
+irisd_bridge_is_empty (const IrisdBridge *self)
+{
+  return irisd_guest_is_empty (self->guest);
 }
 
 static void
@@ -412,7 +432,7 @@ void
 irisd_bridge_stop (IrisdBridge *self)
 {
   g_source_destroy (self->timer);
-  close_others (self);
+  g_hash_table_remove_all (self->others);
   irisd_object_store_stop (self->shared.bodies);
   irisd_guest_stop (self->guest);
   irisd_asks_stop (self->asks);

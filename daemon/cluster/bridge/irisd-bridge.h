@@ -51,6 +51,8 @@ void irisd_bridge_free (IrisdBridge *self);
 
 void irisd_bridge_take_note (IrisdBridge *self, IrisdLaterNote *note);
 void irisd_bridge_follow_engine (IrisdBridge *self);
+void irisd_bridge_close (IrisdBridge *self);
+gboolean irisd_bridge_is_empty (const IrisdBridge *self);
 void irisd_bridge_set_member (IrisdBridge *self, gboolean member);
 void irisd_bridge_set_taking (IrisdBridge *self, gboolean taking);
 void irisd_bridge_follow_members (IrisdBridge *self, IrisdMembers *members);

@@ -7,6 +7,7 @@
 #include "daemon/cluster/bridge/irisd-end-words.h"
 #include "daemon/cluster/bridge/irisd-guest-output.h"
 #include "daemon/cluster/bridge/irisd-guest.h"
+#include "daemon/cluster/bridge/irisd-put-anew.h"
 #include "daemon/cluster/bridge/irisd-uncounted.h"
 
 G_BEGIN_DECLS
@@ -29,6 +30,7 @@ struct _IrisdGuest
   GPtrArray *lanes;
   GByteArray *acks;   /* request ids of completions that were taken */
   gboolean closing;   /* irisd takes no more items, until its end */
+  gboolean closed;    /* and all lanes were withdrawn */
   guint64 max_body;   /* that irisd takes */
   gboolean told_full; /* the log says that results wait for room */
   gboolean stopped;
@@ -42,6 +44,7 @@ struct _IrisdGuestLane
   IrisdPull *pull; /* NULL once it is closed */
   IrisdPullKind kind;
   guint window;
+  gboolean withdrawn; /* its owner has given it up, and it ends with its pull */
 };
 
 /* What follows when the home has all that the run has written. */
@@ -59,11 +62,12 @@ typedef struct
   IrisdGuestItem *item;
   IrisdGuestLane *lane; /* NULL once it is closed */
   gpointer kept;        /* what the following borrow from */
+  IrisdDelivered delivered;
   IrisdWorkMessage message;
   IrisWireMessage submit;
   guint8 *end; /* NULL until it has ended */
   gsize end_size;
-  guint64 n_tries; /* deliveries that may have run, this one included */
+  guint64 n_tries; /* deliveries that may have run, this one included; of all its messages */
   guint64 copy;    /* what is left of it where it waited for its time; 0: nothing */
   gboolean lost;   /* another end was there */
   gboolean ending; /* it counts as one */

@@ -4,10 +4,10 @@
  *
  * Invariants, which the test checks after each event:
  *
- * * An item is acknowledged only after an end of it was stored or found, at most once, and is never
- *   given back after that.
+ * * An item is acknowledged only after an end of it was stored or found, or another message of it
+ * was stored, at most once, and is never given back after that.
  * * An item is handed to irisd only while irisd does not have it.
- * * One publish of an end at most is without an answer.
+ * * One publish, of an end or of the message, at most is without an answer.
  */
 #include "irisd-guest-table.h"
 
@@ -33,8 +33,10 @@ struct _IrisdGuestTable
   GHashTable *requests; /* those RUNNING, by request id */
   GQueue renewals;
   GQueue looking; /* LOOKING and READING: asked now, and again after a while */
-  GQueue pausing; /* WAITING, and ENDING when the stream wants it later; in no order */
+  GQueue pausing; /* WAITING, and ENDING and LEAVING when the stream wants it later; in no order */
+  GQueue leaving; /* LEAVING, until no consumer delivers any more */
   GQueue done;    /* DONE, but in flight */
+  gboolean closed;
 };
 
 static guint
@@ -166,9 +168,40 @@ publish (IrisdGuestTable *self, IrisdGuestItem *item)
   self->funcs->publish (item, self->user_data);
 }
 
+/* The pause before the stream is asked once more. */
+static gint64
+get_later_us (IrisdGuestItem *item)
+{
+  return MIN ((gint64) LATER_FIRST_US << MIN (item->n_later++, 10), LATER_MOST_US);
+}
+
+static void
+put_anew (IrisdGuestTable *self, IrisdGuestItem *item)
+{
+  leave_queue (item);
+  item->in_flight = TRUE;
+  self->funcs->put_anew (item, self->user_data);
+}
+
+static void
+leave (IrisdGuestTable *self, IrisdGuestItem *item)
+{
+  item->n_later = 0;
+  set_state (self, item, IRISD_GUEST_LEAVING);
+  if (self->closed)
+    put_anew (self, item);
+  else
+    enter_queue (item, &self->leaving, G_MAXINT64);
+}
+
 static void
 submit (IrisdGuestTable *self, IrisdGuestItem *item)
 {
+  if (self->closed)
+    {
+      leave (self, item);
+      return;
+    }
   if (item->wants_body)
     {
       set_state (self, item, IRISD_GUEST_FETCHING);
@@ -187,11 +220,13 @@ submit (IrisdGuestTable *self, IrisdGuestItem *item)
 }
 
 /* A consumer has delivered an item. Of a new one the owner sets `data` and calls
- * irisd_guest_table_start(); one that is @known goes on as it was, with the new delivery. */
+ * irisd_guest_table_start(); one that is @known goes on as it was, with the new delivery. If that
+ * is of another message, which has another `sequence`, the owner gives that one back. */
 IrisdGuestItem *
 irisd_guest_table_deliver (IrisdGuestTable *self,
                            const guint8 *id,
                            const char *ack,
+                           guint64 sequence,
                            guint64 n_tries,
                            gint64 now,
                            gboolean *known)
@@ -199,6 +234,8 @@ irisd_guest_table_deliver (IrisdGuestTable *self,
   IrisdGuestItem *item = g_hash_table_lookup (self->items, id);
 
   *known = item != NULL;
+  if (item != NULL && item->sequence != sequence)
+    return item;
   if (item != NULL)
     {
       g_free (item->ack);
@@ -208,6 +245,7 @@ irisd_guest_table_deliver (IrisdGuestTable *self,
   item = g_new0 (IrisdGuestItem, 1);
   memcpy (item->item, id, IRIS_WIRE_ID_SIZE);
   item->ack = g_strdup (ack);
+  item->sequence = sequence;
   item->n_tries = n_tries;
   item->state = IRISD_GUEST_WAITING;
   g_hash_table_insert (self->items, item->item, item);
@@ -221,7 +259,7 @@ irisd_guest_table_deliver (IrisdGuestTable *self,
 void
 irisd_guest_table_start (IrisdGuestTable *self, IrisdGuestItem *item, gint64 now)
 {
-  if (item->n_tries > 1 || item->unsure)
+  if (!self->closed && (item->n_tries > 1 || item->unsure))
     look (self, item, IRISD_GUEST_LOOKING, now);
   else
     submit (self, item);
@@ -273,6 +311,11 @@ irisd_guest_table_looked (IrisdGuestTable *self,
 static void
 pause_item (IrisdGuestTable *self, IrisdGuestItem *item, guint64 least_ms, gint64 now)
 {
+  if (self->closed)
+    {
+      leave (self, item);
+      return;
+    }
   guint64 pause = MIN ((guint64) BUSY_FIRST_MS << MIN (item->n_busy, 10), BUSY_MOST_MS);
 
   item->n_busy++;
@@ -321,6 +364,62 @@ irisd_guest_table_retry (IrisdGuestTable *self, IrisdGuestItem *item, guint64 de
   give_back (self, item, delay_ms);
 }
 
+/* irisd ends, and does not have the item any more, or never had it. This delivery is no try. */
+void
+irisd_guest_table_leave (IrisdGuestTable *self, IrisdGuestItem *item)
+{
+  g_return_if_fail (!item->in_flight);
+
+  leave (self, item);
+}
+
+/* irisd ends, and nothing is delivered any more. */
+void
+irisd_guest_table_close (IrisdGuestTable *self)
+{
+  g_autoptr (GPtrArray) items = irisd_guest_table_list (self);
+
+  if (self->closed)
+    return;
+  self->closed = TRUE;
+  for (guint i = 0; i < items->len; i++)
+    {
+      IrisdGuestItem *item = g_ptr_array_index (items, i);
+
+      if (item->state == IRISD_GUEST_LEAVING)
+        put_anew (self, item);
+      else if (item->state == IRISD_GUEST_LOOKING || item->state == IRISD_GUEST_WAITING
+               || item->state == IRISD_GUEST_FETCHING)
+        leave (self, item);
+    }
+}
+
+/* The stream of items has answered, or did not in time. */
+void
+irisd_guest_table_put_anew (IrisdGuestTable *self,
+                            IrisdGuestItem *item,
+                            IrisdGuestVerdict verdict,
+                            gint64 now)
+{
+  g_return_if_fail (item->in_flight);
+
+  item->in_flight = FALSE;
+  if (item->state == IRISD_GUEST_DONE)
+    {
+      leave_queue (item);
+      free_item (self, item);
+    }
+  else if (verdict == IRISD_GUEST_STORED)
+    {
+      self->funcs->hand_over (item, self->user_data);
+      remove_item (self, item);
+    }
+  else if (verdict == IRISD_GUEST_LATER)
+    enter_queue (item, &self->pausing, now + get_later_us (item));
+  else
+    give_back (self, item, 0);
+}
+
 /* Another node has the item by a later delivery. An answer to this one might count as one to that,
  * so there is none. */
 void
@@ -336,8 +435,6 @@ irisd_guest_table_published (IrisdGuestTable *self,
                              IrisdGuestVerdict verdict,
                              gint64 now)
 {
-  gint64 pause;
-
   g_return_if_fail (item->in_flight);
 
   item->in_flight = FALSE;
@@ -357,9 +454,7 @@ irisd_guest_table_published (IrisdGuestTable *self,
       look (self, item, IRISD_GUEST_READING, now);
       break;
     case IRISD_GUEST_LATER:
-      pause = MIN ((gint64) LATER_FIRST_US << MIN (item->n_later, 10), LATER_MOST_US);
-      item->n_later++;
-      enter_queue (item, &self->pausing, now + pause);
+      enter_queue (item, &self->pausing, now + get_later_us (item));
       break;
     case IRISD_GUEST_REFUSED:
       give_back (self, item, LATER_MOST_US / 1000);
@@ -396,10 +491,10 @@ irisd_guest_table_list (const IrisdGuestTable *self)
   return items;
 }
 
-/* The connection to irisd is gone, and with it what ran, or the process ends. Ends that are under
- * way may still be stored, so those are not given back before their time is over. */
+/* The connection to irisd is gone, and with it what ran, or, if @at_end, the process ends. What is
+ * under way to a stream may still be stored, so that is not given back before its time is over. */
 void
-irisd_guest_table_give_all_back (IrisdGuestTable *self)
+irisd_guest_table_give_all_back (IrisdGuestTable *self, gboolean at_end)
 {
   g_autoptr (GPtrArray) items = irisd_guest_table_list (self);
 
@@ -407,7 +502,9 @@ irisd_guest_table_give_all_back (IrisdGuestTable *self)
     {
       IrisdGuestItem *item = g_ptr_array_index (items, i);
 
-      if (item->state != IRISD_GUEST_ENDING && item->state != IRISD_GUEST_READING)
+      if (item->state == IRISD_GUEST_LEAVING
+              ? at_end && !item->in_flight
+              : item->state != IRISD_GUEST_ENDING && item->state != IRISD_GUEST_READING)
         give_back (self, item, 0);
     }
 }
@@ -424,6 +521,8 @@ tick_pausing (IrisdGuestTable *self, gint64 now, gint64 *next)
         *next = MIN (*next, item->due);
       else if (item->state == IRISD_GUEST_WAITING)
         submit (self, item);
+      else if (item->state == IRISD_GUEST_LEAVING)
+        put_anew (self, item);
       else
         publish (self, item);
     }

@@ -20,8 +20,21 @@
  * another node. Either way it is the end: it is read and told to the home. If none is found, the
  * one that was under way was lost with its leader: back to ENDING.
  *
- * The message is acknowledged only when an end is stored. An acknowledgement that is lost costs one
- * more delivery, which LOOKING answers.
+ * * LEAVING: this irisd ends, and the item has not. The stream counts deliveries, so a nak would
+ * use up one of its tries. Its message is put into the stream anew instead, with a note of what
+ * counts, and then the old one is acknowledged. That begins when no consumer delivers here any more
+ * (irisd_guest_table_close()), else the new one would come here at once, again and again.
+ *
+ * The message is acknowledged only when an end is stored, or another message of the item. An
+ * acknowledgement that is lost costs one more delivery, which LOOKING answers.
+ *
+ * A crash while it is LEAVING leaves the old message, the new one, or both; never neither. What was
+ * put anew says that its end is to be looked for, and the old one was delivered before, so of both
+ * the second to be delivered finds the end of the first, or runs beside it and loses: one end. An
+ * answer that was lost is asked for once more under the same id, so there is one new message of
+ * each old one; after the servers have forgotten that id, the compare-and-set on its subject, which
+ * is the item's own, keeps it so. While an item is here by one of two messages, the other one is
+ * sent away for a lease.
  *
  * Until then its time for the acknowledgement is renewed each third of it. When it has run out all
  * the same (the process was stopped), another node runs the item too, and the first end counts.
@@ -42,14 +55,15 @@ typedef enum
   IRISD_GUEST_RUNNING,
   IRISD_GUEST_ENDING,
   IRISD_GUEST_READING,
+  IRISD_GUEST_LEAVING,
   IRISD_GUEST_DONE, /* kept only until the stream has answered */
 } IrisdGuestState;
 
-/* What the stream of ends said. */
+/* What the stream of ends said, or that of items of a message that is put anew. */
 typedef enum
 {
   IRISD_GUEST_STORED,
-  IRISD_GUEST_OTHER_END, /* there is one already */
+  IRISD_GUEST_OTHER_END, /* there is one already; of an end */
   IRISD_GUEST_LATER,     /* full, no quorum, no answer: try again */
   IRISD_GUEST_REFUSED,   /* it will never be taken */
 } IrisdGuestVerdict;
@@ -61,6 +75,7 @@ typedef struct
   guint8 request[IRIS_WIRE_ID_SIZE]; /* of its SUBMIT */
   IrisdGuestState state;
   char *ack;           /* where the latest delivery is to be acknowledged */
+  guint64 sequence;    /* of its message in the stream */
   guint64 n_tries;     /* deliveries, this one included */
   gboolean unsure;     /* and perhaps there were more */
   gboolean wants_body; /* it is to be fetched before irisd gets the item */
@@ -100,6 +115,10 @@ typedef struct
   /* its end is stored: tell its home */
   void (*tell) (IrisdGuestItem *item, gpointer user_data);
   void (*acknowledge) (IrisdGuestItem *item, gpointer user_data);
+  /* put its message into the stream anew; irisd_guest_table_put_anew() follows */
+  void (*put_anew) (IrisdGuestItem *item, gpointer user_data);
+  /* another message of it is stored: acknowledge this one */
+  void (*hand_over) (IrisdGuestItem *item, gpointer user_data);
   /* to be delivered again, to any node that may have it, after @delay_ms */
   void (*give_back) (IrisdGuestItem *item, guint64 delay_ms, gpointer user_data);
   void (*renew) (IrisdGuestItem *item, gpointer user_data);
@@ -114,6 +133,7 @@ void irisd_guest_table_free (IrisdGuestTable *self);
 IrisdGuestItem *irisd_guest_table_deliver (IrisdGuestTable *self,
                                            const guint8 *item,
                                            const char *ack,
+                                           guint64 sequence,
                                            guint64 n_tries,
                                            gint64 now,
                                            gboolean *known);
@@ -134,13 +154,19 @@ void irisd_guest_table_busy (IrisdGuestTable *self,
                              gint64 now);
 void irisd_guest_table_end (IrisdGuestTable *self, IrisdGuestItem *item, gint64 now);
 void irisd_guest_table_retry (IrisdGuestTable *self, IrisdGuestItem *item, guint64 delay_ms);
+void irisd_guest_table_leave (IrisdGuestTable *self, IrisdGuestItem *item);
+void irisd_guest_table_close (IrisdGuestTable *self);
+void irisd_guest_table_put_anew (IrisdGuestTable *self,
+                                 IrisdGuestItem *item,
+                                 IrisdGuestVerdict verdict,
+                                 gint64 now);
 void irisd_guest_table_drop (IrisdGuestTable *self, IrisdGuestItem *item);
 void irisd_guest_table_published (IrisdGuestTable *self,
                                   IrisdGuestItem *item,
                                   IrisdGuestVerdict verdict,
                                   gint64 now);
 void irisd_guest_table_cancel (IrisdGuestTable *self, IrisdGuestItem *item, gint64 now);
-void irisd_guest_table_give_all_back (IrisdGuestTable *self);
+void irisd_guest_table_give_all_back (IrisdGuestTable *self, gboolean at_end);
 gint64 irisd_guest_table_tick (IrisdGuestTable *self, gint64 now);
 GPtrArray *irisd_guest_table_list (const IrisdGuestTable *self);
 guint irisd_guest_table_get_size (const IrisdGuestTable *self);

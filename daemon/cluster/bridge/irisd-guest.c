@@ -5,8 +5,8 @@
  * A message is believed by its signature alone. One that is no item of this cluster, is damaged, or
  * is in the wrong place goes to the stream of dead letters, with the reason, and never runs: a host
  * runs an item with the rights of the owner that the message names. A message of a later version is
- * given back, since a node with a later irisd can read it. Deliveries that were given back count as
- * tries, so after some it is put into the stream anew.
+ * given back, since a node with a later irisd can read it. The stream counts that as deliveries, so
+ * after some it is put into the stream anew.
  *
  * To irisd a guest is a volatile item of its owner: its record is the message in the stream, which
  * is acknowledged when the end is stored. Whatever its home does for it (its key, its class, its
@@ -16,6 +16,10 @@
  * given back with a delay. The stream counts deliveries, so a node that crashes by an item counts
  * too: an item may be delivered as often as it may be tried, and `lost-attempts` times more. What
  * this node gave back before it ran does not count.
+ *
+ * An irisd that ends in order uses up no tries. It withdraws all pulls; what does not end before it
+ * does is put into the stream anew (irisd-put-anew.h), once no pull brings anything any more. Only
+ * what the servers do not take is given back by a nak, or comes again after its lease.
  */
 #include "irisd-guest-private.h"
 
@@ -84,6 +88,14 @@ set_windows (IrisdGuest *self)
     }
 }
 
+/* irisd ends. What the item wrote was of no use. */
+static void
+leave (IrisdGuest *self, IrisdGuestRecord *guest)
+{
+  g_clear_pointer (&guest->output, irisd_guest_output_free);
+  irisd_guest_table_leave (self->table, guest->item);
+}
+
 static void
 take_failure (IrisdGuest *self, IrisdGuestRecord *guest, const IrisWireMessage *error)
 {
@@ -91,15 +103,14 @@ take_failure (IrisdGuest *self, IrisdGuestRecord *guest, const IrisWireMessage *
     {
       self->closing = TRUE;
       set_windows (self);
-      irisd_uncounted_add (self->uncounted, guest->item->item);
-      irisd_guest_table_retry (self->table, guest->item, 0);
+      leave (self, guest);
     }
   else if (!irisd_guest_may_try_again (&guest->message, &guest->submit, guest->item->n_tries,
                                        guest->n_tries, error->code))
     irisd_guest_end (self, guest, error);
   else if (error->code == IRIS_WIRE_ERROR_UNKNOWN_SERVICE)
     {
-      irisd_uncounted_add (self->uncounted, guest->item->item);
+      irisd_uncounted_add (self->uncounted, guest->item->item, guest->item->sequence);
       irisd_guest_table_retry (self->table, guest->item, ELSEWHERE_MS);
     }
   else
@@ -238,6 +249,49 @@ on_give_back (IrisdGuestItem *item, guint64 delay_ms, gpointer user_data)
 }
 
 static void
+on_published_anew (IrisdEngine *engine, const IrisdPublishResult *result, gpointer user_data)
+{
+  IrisdGuestRecord *guest = user_data;
+  IrisdGuest *self = guest->guest;
+  /* WRONG_SEQUENCE is no proof that there is another one: it may only be under way. */
+  IrisdGuestVerdict verdict = IRISD_GUEST_REFUSED;
+
+  if (result->status == IRISD_PUBLISH_STORED || result->status == IRISD_PUBLISH_DUPLICATE)
+    verdict = IRISD_GUEST_STORED;
+  else if (result->status == IRISD_PUBLISH_RETRY || result->status == IRISD_PUBLISH_NO_QUORUM)
+    verdict = IRISD_GUEST_LATER;
+  else
+    irisd_log (IRISD_LOG_WARNING,
+               "the cluster does not take an item back, so it counts as tried once more: %s",
+               result->text != NULL ? result->text : "no reason given");
+  irisd_guest_table_put_anew (self->table, guest->item, verdict, g_get_monotonic_time ());
+  irisd_guest_hurry (self);
+}
+
+static void
+on_put_anew (IrisdGuestItem *item, gpointer user_data)
+{
+  IrisdGuest *self = user_data;
+  IrisdGuestRecord *guest = item->data;
+  const IrisdBefore before = { item->n_tries, guest->n_tries - 1, guest->copy };
+  char text[IRISD_ITEM_TEXT_SIZE];
+
+  g_clear_pointer (&guest->transfer, irisd_object_transfer_cancel);
+  irisd_item_to_text (item->item, text);
+  irisd_put_anew (self->shared, &guest->delivered, text, &before, on_published_anew, guest);
+}
+
+static void
+on_hand_over (IrisdGuestItem *item, gpointer user_data)
+{
+  IrisdGuest *self = user_data;
+
+  self->counts.n_given++;
+  irisd_uncounted_forget (self->uncounted, item->item);
+  irisd_engine_ack (self->shared->engine, item->ack);
+}
+
+static void
 on_renew (IrisdGuestItem *item, gpointer user_data)
 {
   IrisdGuest *self = user_data;
@@ -264,8 +318,18 @@ on_forget (IrisdGuestItem *item, gpointer user_data)
 }
 
 static const IrisdGuestFuncs table_funcs = {
-  on_look, irisd_guest_fetch_body, on_submit,    on_stop,  irisd_guest_publish_end,
-  on_tell, on_acknowledge,         on_give_back, on_renew, on_forget,
+  on_look,
+  irisd_guest_fetch_body,
+  on_submit,
+  on_stop,
+  irisd_guest_publish_end,
+  on_tell,
+  on_acknowledge,
+  on_put_anew,
+  on_hand_over,
+  on_give_back,
+  on_renew,
+  on_forget,
 };
 
 /* --- what runs write -------------------------------------------------------------------------- */
@@ -316,7 +380,7 @@ take_output (IrisdGuest *self, const IrisWireMessage *message)
 /* --- deliveries ------------------------------------------------------------------------------- */
 
 static void
-on_put_anew (IrisdEngine *engine, const IrisdPublishResult *result, gpointer user_data)
+on_left (IrisdEngine *engine, const IrisdPublishResult *result, gpointer user_data)
 {
   g_autofree char *ack = user_data;
 
@@ -326,43 +390,32 @@ on_put_anew (IrisdEngine *engine, const IrisdPublishResult *result, gpointer use
     irisd_engine_nak (engine, ack, LATER_MS);
 }
 
-/* Where the home of an item looks for its message when the one that it has published is gone. Its
- * name is the end of the message's id: what cannot be read does not say it. */
-static char *
-make_own_subject (const IrisdEngineMessage *message)
+static IrisdDelivered
+get_delivered (const IrisdEngineMessage *message)
 {
-  const char *id = irisd_engine_message_get_header (message, "Nats-Msg-Id");
-  const char *item = id != NULL ? strrchr (id, '-') : NULL;
-  g_autofree char *own = item != NULL ? irisd_subject_for_late_work (message->subject, item + 1)
-                                      : NULL;
-  g_auto (IrisdWorkSubject) parsed = { 0 };
-
-  return own != NULL && irisd_subject_parse_work (own, &parsed) ? g_steal_pointer (&own)
-                                                                : g_strdup (message->subject);
+  return (IrisdDelivered){ message->subject, message->data, message->length, message->sequence };
 }
 
-/* A message of a later version. */
+/* A message of a later version, which no node could try that cannot read it. The name of its item
+ * is the end of its id: what cannot be read does not say it. */
 static void
 leave_to_others (IrisdGuest *self, const IrisdEngineMessage *message)
 {
-  g_autofree char *id = g_strdup_printf ("again-%" G_GUINT64_FORMAT, message->sequence);
-  g_autofree char *subject = make_own_subject (message);
-  const IrisdEngineHeader headers[] = { { IRISD_BRIDGE_AGAIN_HEADER, "1" } };
-  const IrisdEnginePublication publication = {
-    .subject = subject,
-    .headers = headers,
-    .n_headers = G_N_ELEMENTS (headers),
-    .data = message->data,
-    .length = message->length,
-    .message_id = id,
-  };
+  const char *id = irisd_engine_message_get_header (message, "Nats-Msg-Id");
+  const char *item = id != NULL ? strrchr (id, '-') : NULL;
+  const IrisdDelivered delivered = get_delivered (message);
+  IrisdBefore before;
 
   self->counts.n_given++;
   if (message->n_delivered < MOST_GIVEN_BACK)
-    irisd_engine_nak (self->shared->engine, message->reply, LATER_MS);
-  else
-    irisd_engine_publish (self->shared->engine, &publication, on_put_anew,
-                          g_strdup (message->reply));
+    {
+      irisd_engine_nak (self->shared->engine, message->reply, LATER_MS);
+      return;
+    }
+  irisd_before_read (&before, message);
+  before.n_delivered += message->n_delivered;
+  irisd_put_anew (self->shared, &delivered, item != NULL ? item + 1 : NULL, &before, on_left,
+                  g_strdup (message->reply));
 }
 
 /* A signed item may have been published once more to another subject. It must not run on another
@@ -483,6 +536,15 @@ find_copy (const IrisdGuest *self, const IrisdEngineMessage *message)
   return g_ascii_strtoull (source + n + 1, NULL, 10);
 }
 
+/* The item is here by another message: one of the two is left of a crash between their storing and
+ * acknowledging. It has no end yet, so neither is surplus. */
+static void
+leave_for_later (IrisdGuest *self, const IrisdEngineMessage *message, const guint8 *item)
+{
+  irisd_uncounted_add (self->uncounted, item, message->sequence);
+  irisd_engine_nak (self->shared->engine, message->reply, (guint64) self->shared->lease_us / 1000);
+}
+
 static void
 on_delivered (IrisdPull *pull, const IrisdEngineMessage *message, gpointer user_data)
 {
@@ -490,8 +552,8 @@ on_delivered (IrisdPull *pull, const IrisdEngineMessage *message, gpointer user_
   IrisdGuest *self = lane->guest;
   g_autoptr (GError) error = NULL;
   IrisdGuestRecord guest = { .guest = self, .lane = lane };
-  const gboolean again = irisd_engine_message_get_header (message, IRISD_BRIDGE_AGAIN_HEADER)
-                         != NULL;
+  IrisdBefore before;
+  const gboolean again = irisd_before_read (&before, message);
   gboolean known;
 
   self->counts.n_delivered++;
@@ -505,23 +567,28 @@ on_delivered (IrisdPull *pull, const IrisdEngineMessage *message, gpointer user_
     }
   if (!irisd_bridge_link_is_up (self->link))
     {
-      irisd_uncounted_add (self->uncounted, guest.message.item);
+      irisd_uncounted_add (self->uncounted, guest.message.item, message->sequence);
       irisd_engine_nak (self->shared->engine, message->reply, ELSEWHERE_MS);
       irisd_pull_release (pull, 1);
       return;
     }
-  guest.item = irisd_guest_table_deliver (self->table, guest.message.item, message->reply,
-                                          message->n_delivered + again, g_get_monotonic_time (),
-                                          &known);
+  guest.item = irisd_guest_table_deliver (
+      self->table, guest.message.item, message->reply, message->sequence,
+      message->n_delivered + MAX (before.n_delivered, (guint64) again), g_get_monotonic_time (),
+      &known);
   if (known)
     {
+      if (guest.item->sequence != message->sequence)
+        leave_for_later (self, message, guest.message.item);
       irisd_pull_release (pull, 1);
       return;
     }
   self->counts.mean_bytes = irisd_guest_mean (self->counts.mean_bytes, guest.message.body.size);
-  guest.n_tries = irisd_uncounted_count_tries (self->uncounted, guest.message.item,
-                                               message->n_delivered);
-  guest.copy = find_copy (self, message);
+  guest.n_tries = before.n_tries
+                  + irisd_uncounted_count_tries (self->uncounted, guest.message.item,
+                                                 message->sequence, message->n_delivered);
+  guest.copy = before.copy > 0 ? before.copy : find_copy (self, message);
+  guest.delivered = get_delivered (message);
   guest.kept = irisd_engine_message_keep (message);
   guest.item->unsure = message->counts_anew;
   guest.item->data = g_memdup2 (&guest, sizeof guest);
@@ -659,12 +726,46 @@ on_down (const char *why, gpointer user_data)
 
   g_byte_array_set_size (self->acks, 0);
   set_windows (self);
-  irisd_guest_table_give_all_back (self->table);
+  irisd_guest_table_give_all_back (self->table, FALSE);
 }
 
 static const IrisdBridgeLinkFuncs link_funcs = { on_up, on_message, on_down, on_drained };
 
 /* --- lanes ------------------------------------------------------------------------------------ */
+
+static void
+leave_lane (IrisdGuest *self, IrisdGuestLane *lane)
+{
+  g_autoptr (GPtrArray) items = irisd_guest_table_list (self->table);
+
+  for (guint i = 0; i < items->len; i++)
+    {
+      IrisdGuestRecord *guest = ((IrisdGuestItem *) g_ptr_array_index (items, i))->data;
+
+      if (guest != NULL && guest->lane == lane)
+        guest->lane = NULL;
+    }
+}
+
+/* irisd ends: once no lane brings anything any more, what has come can go. */
+static void
+follow_lanes (IrisdGuest *self)
+{
+  if (self->closed && self->lanes->len == 0)
+    irisd_guest_table_close (self->table);
+}
+
+static void
+on_lane_ended (IrisdPull *pull, gpointer user_data)
+{
+  IrisdGuestLane *lane = user_data;
+  IrisdGuest *self = lane->guest;
+
+  lane->pull = NULL;
+  leave_lane (self, lane);
+  g_ptr_array_remove (self->lanes, lane);
+  follow_lanes (self);
+}
 
 /* Pulls from a consumer of the work stream, from now on. */
 IrisdGuestLane *
@@ -674,7 +775,7 @@ irisd_guest_open (IrisdGuest *self,
                   guint window,
                   guint64 min_pending)
 {
-  static const IrisdPullEvents events = { on_delivered, NULL };
+  static const IrisdPullEvents events = { on_delivered, NULL, on_lane_ended };
   IrisdGuestLane *lane = g_new0 (IrisdGuestLane, 1);
   const IrisdPullOptions options = {
     .stream = self->shared->work_stream,
@@ -732,20 +833,6 @@ irisd_guest_lane_get_backlog (const IrisdGuestLane *self)
   return irisd_pull_get_backlog (self->pull);
 }
 
-static void
-leave_lane (IrisdGuest *self, IrisdGuestLane *lane)
-{
-  g_autoptr (GPtrArray) items = irisd_guest_table_list (self->table);
-
-  for (guint i = 0; i < items->len; i++)
-    {
-      IrisdGuestRecord *guest = ((IrisdGuestItem *) g_ptr_array_index (items, i))->data;
-
-      if (guest != NULL && guest->lane == lane)
-        guest->lane = NULL;
-    }
-}
-
 /* What it has delivered goes on. */
 void
 irisd_guest_lane_close (IrisdGuestLane *self)
@@ -753,6 +840,39 @@ irisd_guest_lane_close (IrisdGuestLane *self)
   leave_lane (self->guest, self);
   g_clear_pointer (&self->pull, irisd_pull_free);
   g_ptr_array_remove (self->guest->lanes, self);
+}
+
+/* What it has asked for may still come, and runs; then it closes by itself. @self is not used any
+ * more. */
+void
+irisd_guest_lane_withdraw (IrisdGuestLane *self)
+{
+  self->withdrawn = TRUE;
+  irisd_pull_withdraw (self->pull);
+}
+
+/* irisd ends, and its lanes were or are withdrawn here. Nothing is opened any more. */
+void
+irisd_guest_close (IrisdGuest *self)
+{
+  if (self->closed)
+    return;
+  self->closing = self->closed = TRUE;
+  for (guint i = 0; i < self->lanes->len; i++)
+    {
+      IrisdGuestLane *lane = g_ptr_array_index (self->lanes, i);
+
+      if (!lane->withdrawn)
+        irisd_guest_lane_withdraw (lane);
+    }
+  follow_lanes (self);
+}
+
+/* It was closed, and all that it had is gone. */
+gboolean
+irisd_guest_is_empty (const IrisdGuest *self)
+{
+  return self->closed && self->lanes->len == 0 && irisd_guest_table_get_size (self->table) == 0;
 }
 
 void
@@ -809,7 +929,7 @@ irisd_guest_stop (IrisdGuest *self)
   self->stopped = TRUE;
   while (self->lanes->len > 0)
     irisd_guest_lane_close (g_ptr_array_index (self->lanes, 0));
-  irisd_guest_table_give_all_back (self->table);
+  irisd_guest_table_give_all_back (self->table, TRUE);
   irisd_end_words_stop (self->words);
   irisd_engine_unsubscribe (self->cancels);
   irisd_guest_outputs_stop (self->outputs);

@@ -58,6 +58,10 @@ gboolean irisd_guest_lane_is_over (const IrisdGuestLane *self);
 IrisdPullKind irisd_guest_lane_get_kind (const IrisdGuestLane *self);
 guint64 irisd_guest_lane_get_backlog (const IrisdGuestLane *self);
 void irisd_guest_lane_close (IrisdGuestLane *self);
+void irisd_guest_lane_withdraw (IrisdGuestLane *self);
+
+void irisd_guest_close (IrisdGuest *self);
+gboolean irisd_guest_is_empty (const IrisdGuest *self);
 
 void irisd_guest_get_counts (const IrisdGuest *self, IrisdGuestCounts *counts);
 

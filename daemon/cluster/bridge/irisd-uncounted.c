@@ -9,6 +9,7 @@
 typedef struct
 {
   guint8 item[IRIS_WIRE_ID_SIZE]; /* first */
+  guint64 sequence;               /* of its message */
   guint64 n;
   GList link;
 } Entry;
@@ -60,9 +61,9 @@ drop (IrisdUncounted *self, Entry *entry)
   g_hash_table_remove (self->entries, entry->item);
 }
 
-/* A delivery of @item did not begin to run. */
+/* A delivery of @item, by its message of @sequence, did not begin to run. */
 void
-irisd_uncounted_add (IrisdUncounted *self, const guint8 *item)
+irisd_uncounted_add (IrisdUncounted *self, const guint8 *item, guint64 sequence)
 {
   Entry *entry = g_hash_table_lookup (self->entries, item);
 
@@ -77,16 +78,20 @@ irisd_uncounted_add (IrisdUncounted *self, const guint8 *item)
     }
   else
     g_queue_unlink (&self->by_age, &entry->link);
-  entry->n++;
+  entry->n = entry->sequence == sequence ? entry->n + 1 : 1;
+  entry->sequence = sequence;
   g_queue_push_tail_link (&self->by_age, &entry->link);
 }
 
 /* Of @n_delivered deliveries, this one included, those that may have run: at least this one. */
 guint64
-irisd_uncounted_count_tries (IrisdUncounted *self, const guint8 *item, guint64 n_delivered)
+irisd_uncounted_count_tries (IrisdUncounted *self,
+                             const guint8 *item,
+                             guint64 sequence,
+                             guint64 n_delivered)
 {
   const Entry *entry = g_hash_table_lookup (self->entries, item);
-  const guint64 n = entry != NULL ? entry->n : 0;
+  const guint64 n = entry != NULL && entry->sequence == sequence ? entry->n : 0;
 
   return n < n_delivered ? n_delivered - n : 1;
 }

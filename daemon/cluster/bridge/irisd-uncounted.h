@@ -4,6 +4,7 @@
  *
  * The stream counts all deliveries of an item. What this node knows to be none of its tries it
  * remembers here, for as many items as the table has room for; the oldest are forgotten first.
+ * Those of a message that has taken the place of an earlier one are counted anew.
  */
 #pragma once
 
@@ -16,8 +17,11 @@ typedef struct _IrisdUncounted IrisdUncounted;
 IrisdUncounted *irisd_uncounted_new (guint most);
 void irisd_uncounted_free (IrisdUncounted *self);
 
-void irisd_uncounted_add (IrisdUncounted *self, const guint8 *item);
-guint64 irisd_uncounted_count_tries (IrisdUncounted *self, const guint8 *item, guint64 n_delivered);
+void irisd_uncounted_add (IrisdUncounted *self, const guint8 *item, guint64 sequence);
+guint64 irisd_uncounted_count_tries (IrisdUncounted *self,
+                                     const guint8 *item,
+                                     guint64 sequence,
+                                     guint64 n_delivered);
 void irisd_uncounted_forget (IrisdUncounted *self, const guint8 *item);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (IrisdUncounted, irisd_uncounted_free)

@@ -35,7 +35,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define CONNECT_MS 2000
+#define CONNECT_MS    2000
+#define DRAIN_LOOK_MS 20
 /* libnats pings; a connection without any byte for so long is dead. */
 #define PING_MS    5000
 #define SILENCE_US (G_USEC_PER_SEC * 15)
@@ -293,10 +294,14 @@ subscribe (IrisdEngineIo *self, IrisdIoRoute *route)
         g_strdup_printf ("Subscribing to %s: %s", route->subject, natsStatus_GetText (status)));
 }
 
-/* All messages of a route; of one that is drained until libnats has ended it. */
+/* All messages of a route; of one that is drained until libnats has. A synchronous subscription
+ * stays valid after that. */
 static void
 empty_route (IrisdEngineIo *self, IrisdIoRoute *route)
 {
+  const gboolean drained = route->ending
+                           && natsSubscription_DrainCompletionStatus (route->subscription)
+                                  != NATS_ILLEGAL_STATE;
   uint64_t n_waiting = 0;
 
   natsSubscription_QueuedMsgs (route->subscription, &n_waiting);
@@ -312,7 +317,7 @@ empty_route (IrisdEngineIo *self, IrisdIoRoute *route)
         break;
       n_waiting -= n_waiting > 0;
     }
-  if (route->ending && !natsSubscription_IsValid (route->subscription))
+  if (drained || (route->ending && !natsSubscription_IsValid (route->subscription)))
     g_clear_pointer (&route->subscription, natsSubscription_Destroy);
 }
 
@@ -567,7 +572,8 @@ serve (IrisdEngineIo *self)
         natsConnection_ProcessWriteEvent (self->connection);
       if (!go_on)
         break;
-      if (sleep_for (self, 1000))
+      /* The end of a drain wakes nothing. */
+      if (sleep_for (self, self->n_ending > 0 ? DRAIN_LOOK_MS : 1000))
         {
           note_read (self);
           natsConnection_ProcessReadEvent (self->connection);

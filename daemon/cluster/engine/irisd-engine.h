@@ -282,6 +282,8 @@ typedef struct
   void (*message) (IrisdPull *pull, const IrisdEngineMessage *message, gpointer user_data);
   /* The state or its reason has changed; may be NULL. */
   void (*changed) (IrisdPull *pull, gpointer user_data);
+  /* It was withdrawn, nothing comes of it any more, and it is freed after this; may be NULL. */
+  void (*ended) (IrisdPull *pull, gpointer user_data);
 } IrisdPullEvents;
 
 IrisdPull *irisd_pull_new (IrisdEngine *engine,
@@ -291,6 +293,10 @@ IrisdPull *irisd_pull_new (IrisdEngine *engine,
 /* Stops. What is already on its way is given back by a nak, which counts as a delivery. Messages
  * that were given to the owner remain to be answered. */
 void irisd_pull_free (IrisdPull *self);
+/* Asks for nothing any more. What was asked for before still comes as a message, until nothing has
+ * come for a moment; then the pull ends. Without that moment a server that is just sending would
+ * lose what it sends, for the length of a lease, and one more of its deliveries. */
+void irisd_pull_withdraw (IrisdPull *self);
 /* The most messages that are not released, or are asked for. The engine asks when half of it is
  * free. What was asked for before the window became smaller may still come, until it expires. */
 void irisd_pull_set_window (IrisdPull *self, guint window);

@@ -22,6 +22,8 @@
 #define HEARTBEAT_MS     5000
 #define FIRST_DELAY_MS   100
 #define MOST_DELAY_MS    2000
+/* What was asked for before a pull was withdrawn has come, if nothing came for so long. */
+#define QUIET_US (G_USEC_PER_SEC / 10)
 /* Requests whose size is remembered, for statuses that do not tell it. */
 #define N_SIZES 16
 
@@ -38,6 +40,8 @@ struct _IrisdPull
   IrisdPullEvents events;
   gpointer user_data;
   gboolean stopped;
+  gboolean withdrawn; /* asks for nothing any more */
+  gboolean ending;    /* the route ends */
 
   guint window;
   guint64 min_pending;
@@ -86,7 +90,9 @@ set_alarm (IrisdPull *self)
 {
   gint64 due = G_MAXINT64;
 
-  if (!self->stopped && self->retry_at > 0)
+  if (self->withdrawn)
+    due = self->stopped || self->ending ? G_MAXINT64 : self->heard_at + QUIET_US;
+  else if (!self->stopped && self->retry_at > 0)
     due = self->retry_at;
   else if (!self->stopped && self->n_asked > 0)
     due = self->heard_at + get_silence_us (self);
@@ -134,7 +140,7 @@ ask (IrisdPull *self)
 {
   guint taken = self->n_held + self->n_asked, missing;
 
-  if (self->stopped || self->retry_at > 0
+  if (self->stopped || self->withdrawn || self->retry_at > 0
       || irisd_engine_get_state (self->route.engine) != IRISD_ENGINE_CONNECTED)
     return;
   missing = taken < self->window ? self->window - taken : 0;
@@ -164,12 +170,23 @@ ask_later (IrisdPull *self, IrisdPullState state, guint delay_ms, const char *co
 }
 
 static void
+end_route (IrisdPull *self)
+{
+  if (!self->ending)
+    irisd_engine_end_route (&self->route, TRUE);
+  self->ending = TRUE;
+  set_alarm (self);
+}
+
+static void
 ring (IrisdEngine *engine, IrisdEngineAlarm *alarm)
 {
   IrisdPull *self = IRISD_CONTAINER (alarm, IrisdPull, alarm);
   gint64 now = g_get_monotonic_time ();
 
-  if (self->retry_at > 0 && self->retry_at <= now)
+  if (self->withdrawn)
+    end_route (self);
+  else if (self->retry_at > 0 && self->retry_at <= now)
     {
       self->retry_at = 0;
       ask (self);
@@ -226,7 +243,8 @@ receive_status (IrisdPull *self, const IrisdEngineMessage *message, const char *
   const char *why = irisd_engine_message_get_header (message, "Description");
   IrisdPullStatus status = irisd_pull_status_parse (code, why);
 
-  self->heard_at = g_get_monotonic_time ();
+  if (!self->withdrawn)
+    self->heard_at = g_get_monotonic_time ();
   if (status == IRISD_PULL_STATUS_HEARTBEAT)
     {
       self->delay_ms = FIRST_DELAY_MS;
@@ -237,6 +255,12 @@ receive_status (IrisdPull *self, const IrisdEngineMessage *message, const char *
       return;
     }
   end_request (self, message);
+  if (self->withdrawn)
+    {
+      if (self->n_asked == 0)
+        end_route (self);
+      return;
+    }
   switch (status)
     {
     case IRISD_PULL_STATUS_EXPIRED:
@@ -278,7 +302,12 @@ receive_delivery (IrisdPull *self, IrisdEngineMessage *message, const IrisdDeliv
   if (self->state != IRISD_PULL_WAITING)
     set_state (self, IRISD_PULL_WAITING, NULL, NULL);
   self->events.message (self, message, self->user_data);
-  ask (self);
+  if (!self->withdrawn)
+    ask (self);
+  else if (self->n_asked == 0)
+    end_route (self);
+  else
+    set_alarm (self);
 }
 
 static void
@@ -306,7 +335,7 @@ no_responders (IrisdEngineRoute *route)
 {
   IrisdPull *self = (IrisdPull *) route;
 
-  if (self->stopped)
+  if (self->stopped || self->withdrawn)
     return;
   self->heard_at = g_get_monotonic_time ();
   trouble (self, "503", NULL);
@@ -320,6 +349,11 @@ connection_changed (IrisdEngineRoute *route)
   if (self->stopped)
     return;
   forget_requests (self);
+  if (self->withdrawn)
+    {
+      end_route (self);
+      return;
+    }
   self->retry_at = 0;
   self->delay_ms = FIRST_DELAY_MS;
   set_state (self, IRISD_PULL_IDLE, NULL, NULL);
@@ -335,6 +369,8 @@ free_pull (IrisdEngineRoute *route)
   IrisdPull *self = (IrisdPull *) route;
 
   irisd_engine_set_alarm (route->engine, &self->alarm, G_MAXINT64);
+  if (self->withdrawn && !self->stopped && self->events.ended)
+    self->events.ended (self, self->user_data);
   g_free (self->next);
   g_free (self->reason);
   g_free (self);
@@ -387,7 +423,19 @@ irisd_pull_free (IrisdPull *self)
 {
   self->stopped = TRUE;
   set_alarm (self);
-  irisd_engine_end_route (&self->route, TRUE);
+  end_route (self);
+}
+
+void
+irisd_pull_withdraw (IrisdPull *self)
+{
+  self->withdrawn = TRUE;
+  self->window = 0;
+  self->heard_at = g_get_monotonic_time ();
+  if (self->n_asked == 0)
+    end_route (self);
+  else
+    set_alarm (self);
 }
 
 void

@@ -32,6 +32,7 @@ typedef struct
   guint64 backlog; /* that came and have not come back: also what runs */
   guint64 memory_used, memory_limit;
   gboolean disk_full;
+  gboolean ending; /* it takes no more items, until its end */
 } IrisdHostLoad;
 
 /* What the policy of the others needs besides what runs and waits. */

@@ -206,6 +206,12 @@ on_message (IrisdPull *pull, const IrisdEngineMessage *message, gpointer user_da
   self->backlog = message->n_pending;
 }
 
+static void
+on_ended (IrisdPull *pull, gpointer user_data)
+{
+  ((Puller *) user_data)->pull = NULL;
+}
+
 Puller *
 puller_new (IrisdEngine *engine,
             const char *consumer,
@@ -213,7 +219,7 @@ puller_new (IrisdEngine *engine,
             guint window,
             guint64 min_pending)
 {
-  static const IrisdPullEvents events = { .message = on_message };
+  static const IrisdPullEvents events = { .message = on_message, .ended = on_ended };
   const char *stream = g_str_equal (consumer, "dead") ? "IRIS_DEADADV" : "IRIS";
   const IrisdPullOptions options = { .stream = stream,
                                      .consumer = consumer,
@@ -233,7 +239,7 @@ puller_new (IrisdEngine *engine,
 void
 puller_free (Puller *self)
 {
-  irisd_pull_free (self->pull);
+  g_clear_pointer (&self->pull, irisd_pull_free);
   g_ptr_array_unref (self->acks);
   g_ptr_array_unref (self->bodies);
   g_array_unref (self->deliveries);

@@ -420,6 +420,49 @@ TEST (a_pull_that_is_freed_gives_back_what_is_on_its_way)
   puller_free (second);
 }
 
+/* Each message is delivered once: to the pull that ends, or to the other one. */
+TEST (a_pull_that_is_withdrawn_is_given_what_is_on_its_way)
+{
+  Puller *first, *second;
+  guint n_twice = 0;
+
+  publish_many ("iris.w.any.soft.-.echo", 200);
+  first = puller_new (engine, "any", IRISD_PULL_PLAIN, 100, 0);
+  wait_for (irisd_pull_get_n_asked (first->pull) == 100);
+  irisd_pull_withdraw (first->pull);
+  wait_for (first->pull == NULL);
+  ck_assert_uint_eq (first->acks->len, 100);
+  second = puller_new (engine, "any", IRISD_PULL_PLAIN, 300, 0);
+  wait_for (first->acks->len + second->acks->len == 200);
+  for (guint i = 0; i < second->deliveries->len; i++)
+    n_twice += g_array_index (second->deliveries, guint, i) > 1;
+  ck_assert_uint_eq (n_twice, 0);
+  ack_all (first);
+  ack_all (second);
+  wait_for (count_messages (engine, "IRIS") == 0);
+  puller_free (first);
+  puller_free (second);
+}
+
+/* One that waits for messages, of which there are none, ends before its requests expire. */
+TEST (a_pull_that_waits_ends_when_it_is_withdrawn)
+{
+  Puller *first = puller_new (engine, "any", IRISD_PULL_PLAIN, 100, 0), *second;
+
+  wait_for (irisd_pull_get_state (first->pull) == IRISD_PULL_WAITING);
+  irisd_pull_withdraw (first->pull);
+  wait_for (first->pull == NULL);
+  publish_many ("iris.w.any.soft.-.echo", 10);
+  second = puller_new (engine, "any", IRISD_PULL_PLAIN, 10, 0);
+  wait_for (second->acks->len == 10);
+  ck_assert_uint_eq (first->acks->len, 0);
+  ck_assert_uint_eq (g_array_index (second->deliveries, guint, 0), 1);
+  ack_all (second);
+  wait_for (count_messages (engine, "IRIS") == 0);
+  puller_free (first);
+  puller_free (second);
+}
+
 TEST (a_nak_brings_an_item_again_and_a_term_buries_it)
 {
   Puller *any = puller_new (engine, "any", IRISD_PULL_PLAIN, 10, 0);

@@ -139,9 +139,16 @@ on_forget (IrisdGuestItem *item, gpointer data)
   world->fetching = world->fetched = FALSE; /* the transfer is cancelled, the body freed */
 }
 
+/* test-irisd-guest-leaving.c has what happens when irisd ends. */
+static void
+on_leave (IrisdGuestItem *item, gpointer data)
+{
+  REQUIRE (FALSE);
+}
+
 static const IrisdGuestFuncs funcs = {
-  on_look, on_fetch,       on_submit,    on_stop,  on_publish,
-  on_tell, on_acknowledge, on_give_back, on_renew, on_forget,
+  on_look,        on_fetch, on_submit, on_stop,      on_publish, on_tell,
+  on_acknowledge, on_leave, on_leave,  on_give_back, on_renew,   on_forget,
 };
 
 static const IrisdGuestRules rules = {
@@ -165,7 +172,7 @@ deliver (World *world)
 
   world->n_delivered++;
   world->outstanding = TRUE;
-  IrisdGuestItem *item = irisd_guest_table_deliver (world->table, world->id, "ack",
+  IrisdGuestItem *item = irisd_guest_table_deliver (world->table, world->id, "ack", 1,
                                                     world->n_delivered, world->now, &known);
   if (!known)
     {
@@ -337,7 +344,7 @@ happen (World *world, guint event)
       break;
     case DISCONNECT:
       world->connected = world->running = FALSE;
-      irisd_guest_table_give_all_back (world->table);
+      irisd_guest_table_give_all_back (world->table, FALSE);
       break;
     default:
       pass_time (world);
