@@ -135,6 +135,12 @@ irisd_engine_get_state (IrisdEngine *self)
   return state;
 }
 
+const char *
+irisd_engine_message_get_header (const IrisdEngineMessage *message, const char *name)
+{
+  return NULL;
+}
+
 gsize
 irisd_engine_get_max_payload (IrisdEngine *self)
 {
