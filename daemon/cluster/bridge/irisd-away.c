@@ -460,62 +460,26 @@ on_claim (IrisdAwayItem *item, gpointer user_data)
                         query_new (self, item->item));
 }
 
-/* The message of an item that has been withdrawn. */
-typedef struct
-{
-  const IrisdBridgeShared *shared;
-  char *subject;
-  char id[IRISD_ITEM_TEXT_SIZE];
-} Withdrawal;
-
-/* A message that is gone has been acknowledged, or a host has put it anew. That one would wait for
- * a node that may be gone. */
-static void
-on_deleted (IrisdEngine *engine, JsonObject *reply, const GError *error, gpointer user_data)
-{
-  Withdrawal *withdrawal = user_data;
-
-  if (error != NULL && error->domain == IRISD_JETSTREAM_ERROR)
-    irisd_put_anew_remove (withdrawal->shared, withdrawal->subject, withdrawal->id);
-  g_free (withdrawal->subject);
-  g_free (withdrawal);
-}
-
-static void
-delete_message (const IrisdBridgeShared *shared, const IrisdAwayItem *item)
-{
-  const IrisdAwayRecord *data = item->data;
-  Withdrawal *withdrawal = g_new (Withdrawal, 1);
-  g_autofree char *subject = g_strconcat ("$JS.API.STREAM.MSG.DELETE.", shared->work_stream, NULL);
-  g_autofree char *json = g_strdup_printf ("{\"seq\":%" G_GUINT64_FORMAT ",\"no_erase\":true}",
-                                           item->sequence);
-
-  withdrawal->shared = shared;
-  withdrawal->subject = g_strdup (data->subject);
-  memcpy (withdrawal->id, data->id, sizeof withdrawal->id);
-  irisd_engine_request (shared->engine, subject, json, 0, on_deleted, withdrawal);
-}
-
 static void
 on_withdraw (IrisdAwayItem *item, gpointer user_data)
 {
   IrisdAway *self = user_data;
   const IrisdBridgeShared *shared = self->shared;
+  const IrisdAwayRecord *data = item->data;
   gsize size = 0;
-  g_autofree guint8 *claim = irisd_away_make_claim (self->shared, &self->encoder, item->item,
-                                                    &size);
+  g_autofree guint8 *claim = irisd_away_make_claim (shared, &self->encoder, item->item, &size);
 
   if (item->sequence > 0)
-    delete_message (shared, item);
+    irisd_put_anew_withdraw (shared, data->subject, data->id, item->sequence);
   if (claim != NULL)
     irisd_engine_send (shared->engine, IRISD_BRIDGE_CANCEL_SUBJECT, NULL, NULL, 0, claim, size);
-  if (((IrisdAwayRecord *) item->data)->large)
+  if (data->large)
     {
       g_autofree char *owner = irisd_away_get_body_owner (self, item->item);
       irisd_stored_body_remove_all (shared, owner);
     }
-  if (((IrisdAwayRecord *) item->data)->timed)
-    irisd_later_withdraw (shared, item->item, ((IrisdAwayRecord *) item->data)->subject);
+  if (data->timed)
+    irisd_later_withdraw (shared, item->item, data->subject);
 }
 
 static void

@@ -87,19 +87,51 @@ irisd_put_anew (const IrisdBridgeShared *shared,
   irisd_engine_publish (shared->engine, &publication, callback, user_data);
 }
 
+/* A message that is being removed. */
+typedef struct
+{
+  const IrisdBridgeShared *shared;
+  char *own;
+} Withdrawal;
+
 static void
 ignore_reply (IrisdEngine *engine, JsonObject *reply, const GError *error, gpointer user_data)
 {
   /* What is not removed has an end, so it does not run. */
 }
 
-/* Removes what was put anew of @item, which was published to @subject and has an end. */
-void
-irisd_put_anew_remove (const IrisdBridgeShared *shared, const char *subject, const char *item)
+/* A message that is gone has been acknowledged, or a host has put it anew. That one would wait for
+ * a node that may be gone. */
+static void
+on_deleted (IrisdEngine *engine, JsonObject *reply, const GError *error, gpointer user_data)
 {
-  g_autofree char *own = irisd_subject_for_late_work (subject, item);
-  g_autofree char *request = g_strconcat ("$JS.API.STREAM.PURGE.", shared->work_stream, NULL);
-  g_autofree char *json = g_strdup_printf ("{\"filter\":\"%s\"}", own);
+  Withdrawal *self = user_data;
 
-  irisd_engine_request (shared->engine, request, json, 0, ignore_reply, NULL);
+  if (error != NULL && error->domain == IRISD_JETSTREAM_ERROR)
+    {
+      g_autofree char *request = g_strconcat ("$JS.API.STREAM.PURGE.", self->shared->work_stream,
+                                              NULL);
+      g_autofree char *json = g_strdup_printf ("{\"filter\":\"%s\"}", self->own);
+      irisd_engine_request (self->shared->engine, request, json, 0, ignore_reply, NULL);
+    }
+  g_free (self->own);
+  g_free (self);
+}
+
+/* Removes the message of @item, which has an end, was published to @subject and stored under
+ * @sequence; or what was put anew of it. */
+void
+irisd_put_anew_withdraw (const IrisdBridgeShared *shared,
+                         const char *subject,
+                         const char *item,
+                         guint64 sequence)
+{
+  Withdrawal *self = g_new (Withdrawal, 1);
+  g_autofree char *request = g_strconcat ("$JS.API.STREAM.MSG.DELETE.", shared->work_stream, NULL);
+  g_autofree char *json = g_strdup_printf ("{\"seq\":%" G_GUINT64_FORMAT ",\"no_erase\":true}",
+                                           sequence);
+
+  self->shared = shared;
+  self->own = irisd_subject_for_late_work (subject, item);
+  irisd_engine_request (shared->engine, request, json, 0, on_deleted, self);
 }

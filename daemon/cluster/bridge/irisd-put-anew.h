@@ -44,6 +44,9 @@ void irisd_put_anew (const IrisdBridgeShared *shared,
                      const IrisdBefore *before,
                      IrisdPublishFunc callback,
                      gpointer user_data);
-void irisd_put_anew_remove (const IrisdBridgeShared *shared, const char *subject, const char *item);
+void irisd_put_anew_withdraw (const IrisdBridgeShared *shared,
+                              const char *subject,
+                              const char *item,
+                              guint64 sequence);
 
 G_END_DECLS
