@@ -32,6 +32,7 @@ typedef enum
   IRISD_MESSAGE_TRACE,           /* a time line is there (irisd-tracer.h) */
   IRISD_MESSAGE_CLUSTER,         /* to the cluster thread (irisd-cluster-request.h) */
   IRISD_MESSAGE_LATER,           /* likewise, of an item that waits (irisd-later-note.h) */
+  IRISD_MESSAGE_CHAIN,           /* likewise, of a schedule (irisd-chain-note.h) */
 } IrisdMessageKind;
 
 /* The link and kind of what is posted; embed it. */

@@ -431,6 +431,8 @@ take_messages (IrisdCluster *self)
       IrisdMessage *next = messages->next; /* once it is answered it may be gone */
       if (messages->kind == IRISD_MESSAGE_LATER)
         irisd_bridge_take_note (self->bridge, irisd_later_note_from_message (messages));
+      else if (messages->kind == IRISD_MESSAGE_CHAIN)
+        irisd_bridge_take_chain (self->bridge, irisd_chain_note_from_message (messages));
       else
         handle (self, irisd_cluster_request_from_message (messages));
       messages = next;
@@ -763,6 +765,8 @@ irisd_cluster_free (IrisdCluster *self)
       IrisdMessage *next = messages->next;
       if (messages->kind == IRISD_MESSAGE_LATER)
         irisd_later_note_free (irisd_later_note_from_message (messages));
+      else if (messages->kind == IRISD_MESSAGE_CHAIN)
+        irisd_chain_note_return (irisd_chain_note_from_message (messages));
       else
         refuse (irisd_cluster_request_from_message (messages), "irisd is ending");
       messages = next;

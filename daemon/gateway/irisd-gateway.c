@@ -378,6 +378,7 @@ take_message (IrisdGateway *self, IrisdMessage *message)
       break;
     case IRISD_MESSAGE_CLUSTER: /* for the cluster thread; comes back as a broadcast */
     case IRISD_MESSAGE_LATER:   /* likewise, and does not come back */
+    case IRISD_MESSAGE_CHAIN:
       break;
     case IRISD_MESSAGE_LEFT:
       irisd_dispatch_note_left (&self->items, irisd_job_from_beside (message));

@@ -88,6 +88,26 @@ def two_nodes_need_no_other_rights():
         expect(complaints(nodes), [])
 
 
+def a_schedule_whose_node_is_down_needs_no_other_rights():
+    with Folder() as folder:
+        nodes = start(folder, user('n1'), user('n2'), **{'durable-without-sync': 'true'})
+        for node in nodes:
+            nodes.init(node)
+        nodes.wait_for_all()
+        one, ran = nodes[0], folder.path / 'ran'
+        ran.touch()
+        one.irisctl('every', '1s', '--name', 'x', '--node', 'n2', '--strict', '--', 'sh', '-c', f'echo x >>{ran}')
+        wait_until(lambda: ran.stat().st_size >= 4, 'it runs')
+        one.kill()
+        size = ran.stat().st_size
+        wait_until(lambda: ran.stat().st_size >= size + 6, 'it goes on')
+        one.start()
+        one.irisctl('schedules', '--remove', 'x')
+        # Its head is left, which is empty.
+        wait_until(lambda: nodes.messages('IRIS_LATER') == 1 and nodes.messages('IRIS') == 0, 'nothing waits in the cluster')
+        expect(complaints(nodes), [])
+
+
 def what_the_stream_has_lost_needs_no_other_rights():
     with Folder() as folder:
         nodes = start(folder, user('n1'), user('n2'), **{'lease-ms': 1000})
@@ -179,6 +199,6 @@ def after_init_its_rights_may_be_taken_away():
 
 if __name__ == '__main__':
     end_on_signals()
-    sys.exit(run([two_nodes_need_no_other_rights, what_the_stream_has_lost_needs_no_other_rights,
+    sys.exit(run([two_nodes_need_no_other_rights, a_schedule_whose_node_is_down_needs_no_other_rights, what_the_stream_has_lost_needs_no_other_rights,
                   large_results_output_and_dependencies_need_no_other_rights, what_is_refused_is_named,
                   init_without_its_rights_says_which, after_init_its_rights_may_be_taken_away]))

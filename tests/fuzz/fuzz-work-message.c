@@ -4,9 +4,11 @@
  * here, so that what a node believes is read as it would be, and refused as it would be.
  *
  * Without libFuzzer this is a test: one message of each kind, an item and an end whose bodies
- * are stored elsewhere, and as many changes of them as IRIS_FUZZ_CASES says, the same in each run.
+ * are stored elsewhere, a run of a schedule, and as many changes of them as IRIS_FUZZ_CASES says,
+ * the same in each run.
  */
 #include "daemon/cluster/bridge/irisd-work-message.h"
+#include "daemon/cluster/members/irisd-run-chain.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -44,15 +46,36 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   g_assert_no_error (error);
   g_assert_cmpmem (again, again_size, signed_data, size + len);
   irisd_work_message_open (&message, &opened, NULL);
+  g_auto (IrisdRunChain) chain = { 0 };
+  if (message.chain.size > 0 && irisd_run_chain_read (&chain, message.chain))
+    irisd_run_chain_hand_on (&chain, chain.due_ms + 2 * IRISD_RUN_CHAIN_LATE_MS);
   return 0;
 }
 
 #ifndef IRISD_LIBFUZZER
 #define N_CASES 200000
 
-/* @stored: its body is in the store of large bodies, and the message has a reference to it. */
+static GBytes *
+make_chain (void)
+{
+  const guint8 id[IRIS_WIRE_ID_SIZE] = { 7 };
+  g_auto (IrisdRunChain) chain = { 0 };
+  IrisWireMessage schedule;
+
+  iris_wire_message_init (&schedule, IRIS_WIRE_SCHEDULE, NULL);
+  iris_wire_message_set_string (&schedule, IRIS_WIRE_KEY_SCHEDULE, "nightly", -1);
+  iris_wire_message_set_string (&schedule, IRIS_WIRE_KEY_CALENDAR, "0 3 * * 1-5", -1);
+  iris_wire_message_set_string (&schedule, IRIS_WIRE_KEY_ZONE, "UTC", -1);
+  if (!irisd_run_chain_init (&chain, id, 1767225600000, &schedule, NULL)
+      || !irisd_run_chain_hand_on (&chain, chain.due_ms))
+    g_error ("a chain cannot be made");
+  return irisd_run_chain_pack (&chain);
+}
+
+/* @stored: its body is in the store of large bodies, and the message has a reference to it. @chain:
+ * (nullable): of a run. */
 static GByteArray *
-make_seed (IrisWireMessage *wire, IrisdWorkMessageKind kind, gboolean stored)
+make_seed (IrisWireMessage *wire, IrisdWorkMessageKind kind, gboolean stored, GBytes *chain)
 {
   g_autoptr (IrisdClusterSecret) secret = irisd_cluster_secret_new (key, strlen (key), NULL);
   g_auto (IrisWireEncoder) encoder;
@@ -72,6 +95,8 @@ make_seed (IrisWireMessage *wire, IrisdWorkMessageKind kind, gboolean stored)
     g_error ("a seed cannot be encoded");
   message.header = encoder.frames[3];
   message.body = encoder.frames[4];
+  if (chain != NULL)
+    message.chain = (IrisWireFrame){ g_bytes_get_data (chain, NULL), g_bytes_get_size (chain) };
   if (stored)
     {
       message.stored = TRUE;
@@ -121,23 +146,25 @@ main (void)
   iris_wire_message_set_string (&submit, IRIS_WIRE_KEY_NODE, "n2", -1);
   iris_wire_message_init (&result, IRIS_WIRE_RESULT, NULL);
   iris_wire_message_set_int (&result, IRIS_WIRE_KEY_PLACE, 1);
-  g_autoptr (GByteArray) item = make_seed (&submit, IRISD_WORK_MESSAGE_ITEM, FALSE);
-  g_autoptr (GByteArray) end = make_seed (&result, IRISD_WORK_MESSAGE_END, FALSE);
+  g_autoptr (GByteArray) item = make_seed (&submit, IRISD_WORK_MESSAGE_ITEM, FALSE, NULL);
+  g_autoptr (GByteArray) end = make_seed (&result, IRISD_WORK_MESSAGE_END, FALSE, NULL);
   iris_wire_message_init (&show, IRIS_WIRE_SHOW, NULL);
   iris_wire_message_set_uint (&show, IRIS_WIRE_KEY_ITEM, 7);
-  g_autoptr (GByteArray) ask = make_seed (&show, IRISD_WORK_MESSAGE_ASK, FALSE);
+  g_autoptr (GByteArray) ask = make_seed (&show, IRISD_WORK_MESSAGE_ASK, FALSE, NULL);
   iris_wire_message_init (&pending, IRIS_WIRE_PENDING, NULL);
   iris_wire_message_set_uint (&pending, IRIS_WIRE_KEY_STATE, IRIS_WIRE_STATE_RUNNING);
   iris_wire_message_set_uint (&pending, IRIS_WIRE_KEY_ITEM, 7);
-  g_autoptr (GByteArray) answer = make_seed (&pending, IRISD_WORK_MESSAGE_ANSWER, FALSE);
+  g_autoptr (GByteArray) answer = make_seed (&pending, IRISD_WORK_MESSAGE_ANSWER, FALSE, NULL);
   iris_wire_message_init (&output, IRIS_WIRE_OUTPUT, NULL);
   iris_wire_message_set_uint (&output, IRIS_WIRE_KEY_CHANNEL, IRIS_WIRE_CHANNEL_ERRORS);
-  g_autoptr (GByteArray) told = make_seed (&output, IRISD_WORK_MESSAGE_TOLD, FALSE);
+  g_autoptr (GByteArray) told = make_seed (&output, IRISD_WORK_MESSAGE_TOLD, FALSE, NULL);
   iris_wire_message_init (&pong, IRIS_WIRE_PONG, NULL);
-  g_autoptr (GByteArray) word = make_seed (&pong, IRISD_WORK_MESSAGE_WORD, FALSE);
-  g_autoptr (GByteArray) large_item = make_seed (&submit, IRISD_WORK_MESSAGE_ITEM, TRUE);
-  g_autoptr (GByteArray) large_end = make_seed (&result, IRISD_WORK_MESSAGE_END, TRUE);
-  const GByteArray *seeds[] = { item, end, ask, answer, told, word, large_item, large_end };
+  g_autoptr (GByteArray) word = make_seed (&pong, IRISD_WORK_MESSAGE_WORD, FALSE, NULL);
+  g_autoptr (GByteArray) large_item = make_seed (&submit, IRISD_WORK_MESSAGE_ITEM, TRUE, NULL);
+  g_autoptr (GByteArray) large_end = make_seed (&result, IRISD_WORK_MESSAGE_END, TRUE, NULL);
+  g_autoptr (GBytes) chain = make_chain ();
+  g_autoptr (GByteArray) run = make_seed (&submit, IRISD_WORK_MESSAGE_ITEM, FALSE, chain);
+  const GByteArray *seeds[] = { item, end, ask, answer, told, word, large_item, large_end, run };
   printf ("1..1\n# %" G_GUINT64_FORMAT " cases\n", n);
   for (guint64 i = 0; i < n; i++)
     run_case (rand, seeds[i % G_N_ELEMENTS (seeds)]);

@@ -6,6 +6,7 @@
 
 #include "daemon/cluster/bridge/irisd-away-output.h"
 #include "daemon/cluster/bridge/irisd-away.h"
+#include "daemon/cluster/bridge/irisd-chains.h"
 #include "daemon/cluster/bridge/irisd-ended-bodies.h"
 #include "daemon/cluster/bridge/irisd-later.h"
 
@@ -21,6 +22,7 @@ struct _IrisdAway
   IrisdAwayTable *table;
   IrisdAwayOutputs *outputs;
   IrisdLater *later;
+  IrisdChains *chains;
   IrisdEngineSubscription *ends;
   GSource *timer;
   guint capacity;
@@ -49,6 +51,7 @@ typedef struct
   gboolean large;    /* its body is or was stored beside the message */
   guint64 number;    /* of the item here */
   gboolean timed;    /* it has waited for its time, so the cluster may have a copy */
+  gboolean run;      /* of a schedule, likewise */
   gboolean before;   /* it was here before this connection, or may be stored already */
   gboolean searched; /* what is known of the copy is known */
   guint64 lost;      /* the sequence of a message that is gone, or 0 */
@@ -68,6 +71,13 @@ void irisd_away_fail_lease (IrisdAway *self,
                             const char *message);
 void irisd_away_put_off_lease (IrisdAway *self, const guint8 *lease, const char *message);
 char *irisd_away_get_body_owner (IrisdAway *self, const guint8 *item);
+gboolean irisd_away_read_lease (IrisdAway *self,
+                                const IrisWireMessage *lease,
+                                IrisdWorkMessage *message,
+                                IrisWireMessage *submit,
+                                GError **error);
+gboolean
+irisd_away_is_run (IrisdAway *self, const IrisdAwayRecord *data, const IrisWireMessage *submit);
 void irisd_away_check (IrisdAwayItem *item, gpointer user_data);
 void irisd_away_lose (IrisdAwayItem *item, gpointer user_data);
 void

@@ -23,7 +23,6 @@
 #include "daemon/base/irisd-log.h"
 #include "daemon/cluster/bridge/irisd-end-pack.h"
 #include "daemon/cluster/engine/irisd-engine-parse.h"
-#include "daemon/cluster/policy/irisd-item-route.h"
 
 #include <string.h>
 
@@ -303,6 +302,22 @@ on_due_found (IrisdEngine *engine, JsonObject *reply, const GError *error, gpoin
 }
 
 static void
+on_run_found (IrisdEngine *engine, JsonObject *reply, const GError *error, gpointer user_data)
+{
+  IrisdAwayRecord *data = user_data;
+  JsonObject *message = reply != NULL ? irisd_json_get_object (reply, "message") : NULL;
+  const char *due = message != NULL ? irisd_json_get_string (message, "subject") : NULL;
+  char *work = due != NULL ? irisd_subject_get_work (due) : NULL;
+
+  if (work != NULL)
+    {
+      g_free (data->subject);
+      data->subject = work;
+    }
+  on_due_found (engine, reply, error, user_data);
+}
+
+static void
 on_copy_found (IrisdEngine *engine, JsonObject *reply, const GError *error, gpointer user_data)
 {
   IrisdAwayRecord *data = user_data;
@@ -349,6 +364,29 @@ publish_timed (IrisdAway *self, IrisdAwayRecord *data)
     }
 }
 
+/* The item is a run of a schedule. While its copy may become due, it waits; one that was due is the
+ * item. */
+static void
+publish_run (IrisdAway *self, IrisdAwayRecord *data)
+{
+  const guint8 *id = data->item->item;
+  const IrisdChainFound found = data->searched ? IRISD_CHAIN_SURE
+                                               : irisd_chains_find (self->chains, id);
+
+  if (found == IRISD_CHAIN_BUSY)
+    hold_item (self, data, IRISD_AWAY_IN_FLIGHT);
+  else if (found == IRISD_CHAIN_STUCK)
+    hold_item (self, data, IRISD_AWAY_SILENT);
+  else if (data->searched || (found == IRISD_CHAIN_SURE && !data->before))
+    publish_message (self, data);
+  else
+    {
+      /* The copy may have had another way. */
+      g_autofree char *due = irisd_subject_for_any_due (data->id);
+      search (self, due, on_run_found, data);
+    }
+}
+
 /* The body first, if it is too large for a message, and then the message that refers to it. */
 static void
 on_publish (IrisdAwayItem *item, gpointer user_data)
@@ -359,6 +397,11 @@ on_publish (IrisdAwayItem *item, gpointer user_data)
   if (data->timed)
     {
       publish_timed (self, data);
+      return;
+    }
+  if (data->run)
+    {
+      publish_run (self, data);
       return;
     }
   if (data->body == NULL)
@@ -478,7 +521,7 @@ on_withdraw (IrisdAwayItem *item, gpointer user_data)
       g_autofree char *owner = irisd_away_get_body_owner (self, item->item);
       irisd_stored_body_remove_all (shared, owner);
     }
-  if (data->timed)
+  if (data->timed || data->run)
     irisd_later_withdraw (shared, item->item, data->subject);
 }
 
@@ -520,46 +563,6 @@ is_kept_later (const IrisWireMessage *submit)
   return submit->klass != IRIS_WIRE_CLASS_VOLATILE && irisd_later_has_time (submit);
 }
 
-/* An item that was edited, or accepted by an irisd of before, may have longer ones. */
-static gboolean
-check_names (const IrisWireMessage *submit, GError **error)
-{
-  if (submit->service.len + submit->hint_name.len <= IRISD_ITEM_MOST_NAMES)
-    return TRUE;
-  g_set_error (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BAD_ARGUMENT,
-               "the names of its service and place have more than %d bytes; shorten them",
-               IRISD_ITEM_MOST_NAMES);
-  return FALSE;
-}
-
-/* Fills @message, and @submit with what is in it; they borrow from @lease. */
-static gboolean
-read_lease (IrisdAway *self,
-            const IrisWireMessage *lease,
-            IrisdWorkMessage *message,
-            IrisWireMessage *submit,
-            GError **error)
-{
-  const IrisdBridgeShared *shared = self->shared;
-  gint64 now_ms = g_get_real_time () / 1000;
-
-  *message = (IrisdWorkMessage){
-    .kind = IRISD_WORK_MESSAGE_ITEM,
-    .type = IRIS_WIRE_SUBMIT,
-    .owner = lease->for_owner,
-    .made_ms = now_ms,
-    .begin_ms = lease->deadline_ms > 0 ? now_ms + (gint64) MIN (lease->deadline_ms, G_MAXINT32) : 0,
-    .tries = lease->retries,
-    .home = { shared->node, strlen (shared->node) },
-    .key_name = lease->key_name,
-    .header = { (const guint8 *) lease->header.data, lease->header.len },
-    .body = lease->body,
-  };
-
-  memcpy (message->item, lease->cluster_item, sizeof message->item);
-  return irisd_work_message_open (message, submit, error) && check_names (submit, error);
-}
-
 /* Fills @data with the message of the item that was leased. */
 static gboolean
 make_message (IrisdAway *self, IrisdAwayRecord *data, const IrisWireMessage *lease)
@@ -569,7 +572,7 @@ make_message (IrisdAway *self, IrisdAwayRecord *data, const IrisWireMessage *lea
   IrisWireMessage submit;
   IrisdWorkMessage message;
 
-  if (!read_lease (self, lease, &message, &submit, &error))
+  if (!irisd_away_read_lease (self, lease, &message, &submit, &error))
     {
       refuse_item (data, IRIS_WIRE_ERROR_BAD_ARGUMENT, error->message);
       return FALSE;
@@ -577,6 +580,7 @@ make_message (IrisdAway *self, IrisdAwayRecord *data, const IrisWireMessage *lea
   data->number = lease->item;
   data->large = !irisd_bridge_fits (shared, irisd_work_message_get_size (&message));
   data->timed = !data->large && is_kept_later (&submit);
+  data->run = irisd_away_is_run (self, data, &submit);
   if (data->large)
     {
       data->body = g_bytes_new (message.body.data, message.body.size);
@@ -588,58 +592,6 @@ make_message (IrisdAway *self, IrisdAwayRecord *data, const IrisWireMessage *lea
   if (data->message == NULL)
     refuse_item (data, IRIS_WIRE_ERROR_BAD_ARGUMENT, error->message);
   return data->message != NULL;
-}
-
-/* What irisd would lease now, if it did. */
-static void
-fill_lease (const IrisdLaterNote *note, IrisWireMessage *lease)
-{
-  gsize size;
-  const char *header = g_bytes_get_data (note->header, &size);
-
-  iris_wire_message_init (lease, IRIS_WIRE_LEASE, NULL);
-  iris_wire_message_set_cluster_item (lease, note->cluster_item);
-  iris_wire_message_set_string (lease, IRIS_WIRE_KEY_HEADER, header, (gssize) size);
-  iris_wire_message_set_uint (lease, IRIS_WIRE_KEY_FOR_OWNER, (guint64) note->owner);
-  iris_wire_message_set_uint (lease, IRIS_WIRE_KEY_RETRIES, note->retries);
-  if (note->key_name != NULL)
-    iris_wire_message_set_string (lease, IRIS_WIRE_KEY_KEY_NAME, note->key_name, -1);
-  if (note->deadline_ms > 0)
-    iris_wire_message_set_uint (lease, IRIS_WIRE_KEY_DEADLINE_MS, note->deadline_ms);
-  iris_wire_message_set_body (lease, zmq_msg_data ((zmq_msg_t *) &note->body),
-                              zmq_msg_size ((zmq_msg_t *) &note->body));
-}
-
-/* An item that is too large for a message waits here alone: bodies are not stored for so long. */
-static void
-keep_copy (IrisdAway *self, const IrisdLaterNote *note)
-{
-  g_autoptr (GError) error = NULL;
-  IrisWireMessage lease, submit;
-  IrisdWorkMessage message;
-  guint8 *bytes = NULL;
-  gsize size;
-
-  fill_lease (note, &lease);
-  if (read_lease (self, &lease, &message, &submit, &error)
-      && irisd_bridge_fits (self->shared, irisd_work_message_get_size (&message)))
-    bytes = irisd_work_message_encode (&message, self->shared->secret, &size, &error);
-  if (bytes != NULL)
-    irisd_later_keep (self->later, note->cluster_item, irisd_away_make_subject (&submit), bytes,
-                      size, note->due_ms);
-}
-
-/* Takes @note. */
-void
-irisd_away_take_note (IrisdAway *self, IrisdLaterNote *note)
-{
-  if (note->kind == IRISD_LATER_NOTE_KEEP)
-    keep_copy (self, note);
-  else if (note->kind == IRISD_LATER_NOTE_RECALL)
-    irisd_later_recall (self->later, note->cluster_item);
-  else
-    irisd_later_drop (self->later, note->cluster_item);
-  irisd_later_note_free (note);
 }
 
 static IrisdAwayRecord *
@@ -658,7 +610,6 @@ static void
 take_lease (IrisdAway *self, const IrisWireMessage *lease)
 {
   gint64 now = g_get_monotonic_time ();
-  gboolean before = lease->attempt > 1 || (lease->item > 0 && lease->item <= self->last_item);
   gboolean known;
 
   if (!iris_wire_message_has (lease, IRIS_WIRE_KEY_CLUSTER_ITEM)
@@ -668,6 +619,10 @@ take_lease (IrisdAway *self, const IrisWireMessage *lease)
                              "the item was not submitted for the cluster");
       return;
     }
+  /* A run of a schedule may have been made while this node was down. */
+  self->catch_up (self->user_data);
+  gboolean before = lease->attempt > 1 || (lease->item > 0 && lease->item <= self->last_item)
+                    || irisd_chains_find (self->chains, lease->cluster_item) == IRISD_CHAIN_UNSURE;
   IrisdAwayItem *item = irisd_away_table_lease (self->table, lease->cluster_item, lease->request_id,
                                                 before, now, &known);
   if (item == NULL)
@@ -686,8 +641,6 @@ take_lease (IrisdAway *self, const IrisWireMessage *lease)
   data->before = data->before || before;
   if (make_message (self, data, lease))
     {
-      if (data->timed)
-        self->catch_up (self->user_data);
       if (!known)
         irisd_away_table_start (self->table, item, now);
     }
@@ -870,6 +823,7 @@ irisd_away_follow_engine (IrisdAway *self)
 
   if (connected && !self->was_connected)
     {
+      irisd_chains_follow_engine (self->chains);
       irisd_away_table_look_at_all (self->table, g_get_monotonic_time ());
       irisd_away_table_open (self->table, g_get_monotonic_time ());
       irisd_away_hurry (self);
@@ -932,6 +886,7 @@ irisd_away_new (const IrisdBridgeShared *shared,
                                       &link_funcs, self);
   self->ended = irisd_ended_bodies_new (shared, self->link);
   self->later = irisd_later_new (shared);
+  self->chains = irisd_chains_new (shared);
   self->outputs = irisd_away_outputs_new (shared, self->link, find_output, self);
   return self;
 }
@@ -946,6 +901,7 @@ irisd_away_stop (IrisdAway *self)
   irisd_engine_unsubscribe (self->ends);
   irisd_away_outputs_stop (self->outputs);
   irisd_later_stop (self->later);
+  irisd_chains_stop (self->chains);
   irisd_bridge_link_say_bye (self->link);
   g_source_destroy (self->timer);
 }
@@ -960,6 +916,7 @@ irisd_away_free (IrisdAway *self)
   irisd_away_table_free (self->table);
   irisd_away_outputs_free (self->outputs);
   irisd_later_free (self->later);
+  irisd_chains_free (self->chains);
   iris_wire_encoder_clear (&self->encoder);
   g_free (self);
 }

@@ -7,7 +7,7 @@
 
 #include "daemon/cluster/bridge/irisd-away-table.h"
 #include "daemon/cluster/bridge/irisd-bridge-shared.h"
-#include "daemon/cluster/members/irisd-later-note.h"
+#include "daemon/cluster/members/irisd-chain-note.h"
 
 G_BEGIN_DECLS
 
@@ -43,6 +43,8 @@ void irisd_away_stop (IrisdAway *self);
 void irisd_away_free (IrisdAway *self);
 
 void irisd_away_take_note (IrisdAway *self, IrisdLaterNote *note);
+void irisd_away_take_chain (IrisdAway *self, IrisdChainNote *note);
+void irisd_away_set_ready (IrisdAway *self);
 void irisd_away_follow_engine (IrisdAway *self);
 void irisd_away_set_shut (IrisdAway *self, gboolean shut);
 gboolean irisd_away_answer (IrisdAway *self, const IrisWireMessage *answer);

@@ -263,6 +263,9 @@ void
 irisd_bridge_follow_members (IrisdBridge *self, IrisdMembers *members)
 {
   irisd_bridge_plan_set_members (self->plan, members);
+  irisd_guest_set_members (self->guest, members);
+  if (*members->promise != '\0' && members->n_members > 0)
+    irisd_away_set_ready (self->away);
   plan (self);
 }
 
@@ -311,6 +314,13 @@ void
 irisd_bridge_take_note (IrisdBridge *self, IrisdLaterNote *note)
 {
   irisd_away_take_note (self->away, note);
+}
+
+/* Takes @note. */
+void
+irisd_bridge_take_chain (IrisdBridge *self, IrisdChainNote *note)
+{
+  irisd_away_take_chain (self->away, note);
 }
 
 static gboolean

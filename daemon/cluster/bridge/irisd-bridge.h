@@ -8,7 +8,7 @@
 #include "daemon/cluster/bridge/irisd-away.h"
 #include "daemon/cluster/bridge/irisd-guest.h"
 #include "daemon/cluster/members/irisd-members.h"
-#include "daemon/cluster/members/irisd-later-note.h"
+#include "daemon/cluster/members/irisd-chain-note.h"
 
 G_BEGIN_DECLS
 
@@ -50,6 +50,7 @@ void irisd_bridge_stop (IrisdBridge *self);
 void irisd_bridge_free (IrisdBridge *self);
 
 void irisd_bridge_take_note (IrisdBridge *self, IrisdLaterNote *note);
+void irisd_bridge_take_chain (IrisdBridge *self, IrisdChainNote *note);
 void irisd_bridge_follow_engine (IrisdBridge *self);
 void irisd_bridge_close (IrisdBridge *self);
 gboolean irisd_bridge_is_empty (const IrisdBridge *self);

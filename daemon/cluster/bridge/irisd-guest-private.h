@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "daemon/cluster/bridge/irisd-chain-link.h"
 #include "daemon/cluster/bridge/irisd-end-words.h"
 #include "daemon/cluster/bridge/irisd-guest-output.h"
 #include "daemon/cluster/bridge/irisd-guest.h"
@@ -28,11 +29,13 @@ struct _IrisdGuest
   GSource *timer;
   IrisdEndWords *words;
   GPtrArray *lanes;
-  GByteArray *acks;   /* request ids of completions that were taken */
-  gboolean closing;   /* irisd takes no more items, until its end */
-  gboolean closed;    /* and all lanes were withdrawn */
-  guint64 max_body;   /* that irisd takes */
-  gboolean told_full; /* the log says that results wait for room */
+  GQueue links;          /* IrisdChainLink: those under way */
+  IrisdMembers *members; /* NULL: none yet */
+  GByteArray *acks;      /* request ids of completions that were taken */
+  gboolean closing;      /* irisd takes no more items, until its end */
+  gboolean closed;       /* and all lanes were withdrawn */
+  guint64 max_body;      /* that irisd takes */
+  gboolean told_full;    /* the log says that results wait for room */
   gboolean stopped;
   IrisWireEncoder encoder;
   IrisdGuestCounts counts;
@@ -67,13 +70,14 @@ typedef struct
   IrisWireMessage submit;
   guint8 *end; /* NULL until it has ended */
   gsize end_size;
-  guint64 n_tries; /* deliveries that may have run, this one included; of all its messages */
-  guint64 copy;    /* what is left of it where it waited for its time; 0: nothing */
-  gboolean lost;   /* another end was there */
-  gboolean ending; /* it counts as one */
-  GBytes *body;    /* of the item, if it was not in the message */
-  GBytes *result;  /* of the end, if that is too large for a message, until it is stored */
-  gboolean stored; /* it is: */
+  guint64 n_tries;      /* deliveries that may have run, this one included; of all its messages */
+  guint64 copy;         /* what is left of it where it waited for its time; 0: nothing */
+  IrisdChainLink *link; /* the schedule goes on before it runs; NULL once that is done */
+  gboolean lost;        /* another end was there */
+  gboolean ending;      /* it counts as one */
+  GBytes *body;         /* of the item, if it was not in the message */
+  GBytes *result;       /* of the end, if that is too large for a message, until it is stored */
+  gboolean stored;      /* it is: */
   IrisdObjectReference reference;
   IrisdObjectTransfer *transfer; /* of the body or the result, while it is under way */
   IrisdGuestOutput *output;      /* NULL while irisd does not have it */

@@ -502,7 +502,8 @@ start (IrisdGuest *self, IrisdGuestRecord *guest, const IrisdEngineMessage *deli
   else
     {
       guest->item->wants_body = message->stored;
-      irisd_guest_table_start (self->table, guest->item, g_get_monotonic_time ());
+      if (guest->link == NULL)
+        irisd_guest_table_start (self->table, guest->item, g_get_monotonic_time ());
     }
 }
 
@@ -543,6 +544,43 @@ leave_for_later (IrisdGuest *self, const IrisdEngineMessage *message, const guin
 {
   irisd_uncounted_add (self->uncounted, item, message->sequence);
   irisd_engine_nak (self->shared->engine, message->reply, (guint64) self->shared->lease_us / 1000);
+}
+
+/* The schedule goes on. Unless it was ended or cancelled meanwhile, the run begins now. */
+static void
+on_linked (IrisdChainLink *link, gpointer user_data)
+{
+  IrisdGuest *self = user_data;
+  IrisdGuestItem *item = irisd_guest_table_find (self->table, irisd_chain_link_get_item (link));
+  IrisdGuestRecord *guest = item != NULL ? item->data : NULL;
+
+  if (guest != NULL && guest->link == link)
+    {
+      guest->link = NULL;
+      if (item->state == IRISD_GUEST_WAITING)
+        irisd_guest_table_start (self->table, item, g_get_monotonic_time ());
+      irisd_guest_hurry (self);
+    }
+  g_queue_remove (&self->links, link);
+  irisd_chain_link_free (link);
+}
+
+/* If @guest is a run that its home has not made in time, the schedule is to go on before it runs.
+ * That of a node that was removed ends. */
+static IrisdChainLink *
+make_link (IrisdGuest *self, const IrisdGuestRecord *guest, const IrisdEngineMessage *message)
+{
+  g_autofree char *home = iris_wire_string_dup (&guest->message.home);
+  const IrisdMember *member = self->members != NULL ? irisd_members_find (self->members, home)
+                                                    : NULL;
+  IrisdChainLink *link = NULL;
+
+  if (guest->copy > 0 && guest->message.chain.size > 0
+      && (member == NULL || member->state != IRISD_MEMBER_REMOVED))
+    link = irisd_chain_link_new (self->shared, message->data, message->length, on_linked, self);
+  if (link != NULL)
+    g_queue_push_tail (&self->links, link);
+  return link;
 }
 
 static void
@@ -589,10 +627,14 @@ on_delivered (IrisdPull *pull, const IrisdEngineMessage *message, gpointer user_
                                                  message->sequence, message->n_delivered);
   guest.copy = before.copy > 0 ? before.copy : find_copy (self, message);
   guest.delivered = get_delivered (message);
+  guest.link = make_link (self, &guest, message);
+  IrisdChainLink *link = guest.link;
   guest.kept = irisd_engine_message_keep (message);
   guest.item->unsure = message->counts_anew;
   guest.item->data = g_memdup2 (&guest, sizeof guest);
   start (self, guest.item->data, message);
+  if (link != NULL)
+    irisd_chain_link_begin (link);
   irisd_guest_hurry (self);
 }
 
@@ -920,6 +962,15 @@ irisd_guest_new (const IrisdBridgeShared *shared,
   return self;
 }
 
+/* Another picture of the nodes. */
+void
+irisd_guest_set_members (IrisdGuest *self, IrisdMembers *members)
+{
+  irisd_members_ref (members);
+  g_clear_pointer (&self->members, irisd_members_unref);
+  self->members = members;
+}
+
 /* The engine is still there: what runs here is given to other nodes. */
 void
 irisd_guest_stop (IrisdGuest *self)
@@ -930,6 +981,8 @@ irisd_guest_stop (IrisdGuest *self)
   while (self->lanes->len > 0)
     irisd_guest_lane_close (g_ptr_array_index (self->lanes, 0));
   irisd_guest_table_give_all_back (self->table, TRUE);
+  for (GList *l = self->links.head; l != NULL; l = l->next)
+    irisd_chain_link_stop (l->data);
   irisd_end_words_stop (self->words);
   irisd_engine_unsubscribe (self->cancels);
   irisd_guest_outputs_stop (self->outputs);
@@ -942,6 +995,8 @@ void
 irisd_guest_free (IrisdGuest *self)
 {
   irisd_guest_table_free (self->table);
+  g_queue_clear_full (&self->links, (GDestroyNotify) irisd_chain_link_free);
+  g_clear_pointer (&self->members, irisd_members_unref);
   irisd_guest_outputs_free (self->outputs);
   irisd_uncounted_free (self->uncounted);
   g_source_unref (self->timer);

@@ -7,6 +7,7 @@
 
 #include "daemon/cluster/bridge/irisd-bridge-shared.h"
 #include "daemon/cluster/bridge/irisd-guest-table.h"
+#include "daemon/cluster/members/irisd-members.h"
 
 G_BEGIN_DECLS
 
@@ -44,6 +45,7 @@ IrisdGuest *irisd_guest_new (const IrisdBridgeShared *shared,
                              IrisdGuestEndFunc own_end,
                              IrisdGuestLaneFunc delivered,
                              gpointer user_data);
+void irisd_guest_set_members (IrisdGuest *self, IrisdMembers *members);
 void irisd_guest_stop (IrisdGuest *self);
 void irisd_guest_free (IrisdGuest *self);
 

@@ -16,12 +16,6 @@
 
 #include <string.h>
 
-/* How long after the item its copy is due. */
-#define GRACE_MS 2000
-
-/* How long what is due stays, also in the stream of items. */
-#define TTL "720h"
-
 #define AGAIN_US (2 * G_USEC_PER_SEC)
 
 /* The end of the year 9999, of which the servers know no later. */
@@ -80,6 +74,56 @@ irisd_later_format_time (guint64 ms)
   return g_strdup_printf ("%s.%03uZ", seconds, (guint) (least % 1000));
 }
 
+static void
+store (const IrisdBridgeShared *shared,
+       const IrisdEnginePublication *copy,
+       const guint8 *id,
+       const char *work,
+       guint64 due_ms,
+       const IrisdEngineHeader *conditions,
+       IrisdPublishFunc callback,
+       gpointer user_data)
+{
+  IrisdEnginePublication publication = *copy;
+  g_autofree char *due = irisd_later_get_due_subject (work, id);
+  g_autofree char *time = irisd_later_format_time (due_ms + IRISD_LATER_GRACE_MS);
+  g_autofree char *at = g_strconcat ("@at ", time, NULL);
+  const IrisdEngineHeader headers[] = {
+    { "Nats-Schedule", at },
+    { "Nats-Schedule-Target", due },
+    { "Nats-Schedule-TTL", IRISD_LATER_TTL },
+    { IRISD_BRIDGE_AGAIN_HEADER, "1" },
+    conditions != NULL ? conditions[0] : (IrisdEngineHeader){ 0 },
+    conditions != NULL ? conditions[1] : (IrisdEngineHeader){ 0 },
+  };
+
+  publication.headers = headers;
+  publication.n_headers = G_N_ELEMENTS (headers) - (conditions == NULL ? 2 : 0);
+  irisd_engine_publish (shared->engine, &publication, callback, user_data);
+}
+
+/* Stores @copy, which has no headers yet, of the run @id of a schedule, which begins at @begin_ms,
+ * if the last message of @subject has @sequence; else the result is WRONG_SEQUENCE. */
+void
+irisd_later_store_next (const IrisdBridgeShared *shared,
+                        const IrisdEnginePublication *copy,
+                        const guint8 *id,
+                        const char *work,
+                        guint64 begin_ms,
+                        const char *subject,
+                        guint64 sequence,
+                        IrisdPublishFunc callback,
+                        gpointer user_data)
+{
+  g_autofree char *expected = g_strdup_printf ("%" G_GUINT64_FORMAT, sequence);
+  const IrisdEngineHeader conditions[] = {
+    { "Nats-Expected-Last-Subject-Sequence", expected },
+    { "Nats-Expected-Last-Subject-Sequence-Subject", subject },
+  };
+
+  store (shared, copy, id, work, begin_ms, conditions, callback, user_data);
+}
+
 /* Has the copy become an item now, which is @message, if it still waits under @sequence; else the
  * result is WRONG_SEQUENCE. */
 void
@@ -100,7 +144,7 @@ irisd_later_fire (const IrisdBridgeShared *shared,
     { "Nats-Expected-Last-Subject-Sequence-Subject", later },
     { "Nats-Scheduler", later },
     { "Nats-Schedule-Next", "purge" },
-    { "Nats-TTL", TTL },
+    { "Nats-TTL", IRISD_LATER_TTL },
     { IRISD_BRIDGE_AGAIN_HEADER, "1" },
   };
   const IrisdEnginePublication publication = {
@@ -213,26 +257,16 @@ on_keep (IrisdLaterItem *item, gpointer user_data)
   IrisdLater *self = user_data;
   const Copy *copy = item->data;
   g_autofree char *later = irisd_later_get_subject (self->shared, item->item);
-  g_autofree char *due = irisd_later_get_due_subject (copy->work, item->item);
-  g_autofree char *time = irisd_later_format_time (copy->due_ms + GRACE_MS);
-  g_autofree char *at = g_strconcat ("@at ", time, NULL);
-  const IrisdEngineHeader headers[] = {
-    { "Nats-Schedule", at },
-    { "Nats-Schedule-Target", due },
-    { "Nats-Schedule-TTL", TTL },
-    { IRISD_BRIDGE_AGAIN_HEADER, "1" },
-  };
   const IrisdEnginePublication publication = {
     .subject = later,
-    .headers = headers,
-    .n_headers = G_N_ELEMENTS (headers),
     .data = copy->message,
     .length = copy->size,
     .check_last = item->sequence > 0,
     .expected_last = item->sequence,
   };
 
-  irisd_engine_publish (self->shared->engine, &publication, on_kept, item->data);
+  store (self->shared, &publication, item->item, copy->work, copy->due_ms, NULL, on_kept,
+         item->data);
 }
 
 static void

@@ -14,6 +14,12 @@
 
 G_BEGIN_DECLS
 
+/* How long after the item its copy is due. */
+#define IRISD_LATER_GRACE_MS 2000
+
+/* How long what is due stays, also in the stream of items. */
+#define IRISD_LATER_TTL "720h"
+
 typedef struct _IrisdLater IrisdLater;
 
 IrisdLater *irisd_later_new (const IrisdBridgeShared *shared);
@@ -33,6 +39,15 @@ IrisdLaterFound irisd_later_take (IrisdLater *self, const guint8 *id, guint64 *s
 char *irisd_later_get_subject (const IrisdBridgeShared *shared, const guint8 *id);
 char *irisd_later_get_due_subject (const char *work, const guint8 *id);
 char *irisd_later_format_time (guint64 ms);
+void irisd_later_store_next (const IrisdBridgeShared *shared,
+                             const IrisdEnginePublication *copy,
+                             const guint8 *id,
+                             const char *work,
+                             guint64 begin_ms,
+                             const char *subject,
+                             guint64 sequence,
+                             IrisdPublishFunc callback,
+                             gpointer user_data);
 void irisd_later_fire (const IrisdBridgeShared *shared,
                        const guint8 *id,
                        const char *work,

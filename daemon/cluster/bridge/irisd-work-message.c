@@ -18,9 +18,13 @@
 #define STORED     4
 #define CONTINUES  8
 #define SURE       16
+#define CHAINED    32
 
 /* The first version in which a body may be stored elsewhere. */
 #define STORED_VERSION 2
+
+/* And in which an item may have a chain; not both. */
+#define CHAINED_VERSION 3
 
 struct _IrisdClusterSecret
 {
@@ -115,12 +119,19 @@ append (guint8 *at, gconstpointer data, gsize size)
   return at + size;
 }
 
+static gsize
+get_chain_size (const IrisdWorkMessage *self)
+{
+  return self->chain.size > 0 ? sizeof (guint32) + self->chain.size : 0;
+}
+
 /* How many bytes it has when it is encoded. */
 gsize
 irisd_work_message_get_size (const IrisdWorkMessage *self)
 {
   return IRISD_WORK_MESSAGE_OVERHEAD + self->home.len + self->node.len + self->key_name.len
-         + self->header.size + (self->stored ? IRISD_OBJECT_REFERENCE_SIZE : self->body.size);
+         + self->header.size + get_chain_size (self)
+         + (self->stored ? IRISD_OBJECT_REFERENCE_SIZE : self->body.size);
 }
 
 /* Returns: (transfer full): the bytes, or NULL when a name or the header is too long. */
@@ -142,12 +153,12 @@ irisd_work_message_encode (const IrisdWorkMessage *self,
     }
   guint8 *data = g_malloc (total);
   memcpy (data, "IRSC", 4);
-  data[4] = self->stored ? STORED_VERSION : 1;
+  data[4] = self->chain.size > 0 ? CHAINED_VERSION : self->stored ? STORED_VERSION : 1;
   data[5] = (guint8) self->kind;
   data[6] = self->type;
   data[7] = (guint8) ((self->cancelled ? CANCELLED : 0) | (self->all_owners ? ALL_OWNERS : 0)
                       | (self->stored ? STORED : 0) | (self->continues ? CONTINUES : 0)
-                      | (self->sure ? SURE : 0));
+                      | (self->sure ? SURE : 0) | (self->chain.size > 0 ? CHAINED : 0));
   memcpy (data + 8, self->item, IRIS_WIRE_ID_SIZE);
   put_uint64 (data + 24, self->owner);
   put_uint64 (data + 32, (guint64) self->made_ms);
@@ -162,6 +173,11 @@ irisd_work_message_encode (const IrisdWorkMessage *self,
   at = append (at, self->node.data, self->node.len);
   at = append (at, self->key_name.data, self->key_name.len);
   at = append (at, self->header.data, self->header.size);
+  if (self->chain.size > 0)
+    {
+      put_uint32 (at, (guint32) self->chain.size);
+      at = append (at + sizeof (guint32), self->chain.data, self->chain.size);
+    }
   if (self->stored)
     {
       irisd_object_reference_encode (&self->reference, at);
@@ -259,7 +275,8 @@ type_fits (guint8 kind, guint8 type)
 static gboolean
 flags_fit (guint8 version, guint8 kind, guint8 flags)
 {
-  if ((version >= STORED_VERSION) != ((flags & STORED) != 0))
+  if ((version == STORED_VERSION) != ((flags & STORED) != 0)
+      || (version == CHAINED_VERSION) != ((flags & CHAINED) != 0))
     return FALSE;
   switch (kind)
     {
@@ -271,6 +288,8 @@ flags_fit (guint8 version, guint8 kind, guint8 flags)
       return (flags & ~CONTINUES) == 0;
     case IRISD_WORK_MESSAGE_WORD:
       return (flags & ~(CANCELLED | SURE)) == 0;
+    case IRISD_WORK_MESSAGE_ITEM:
+      return (flags & ~(CANCELLED | STORED | CHAINED)) == 0;
     default:
       return (flags & ~(CANCELLED | STORED)) == 0;
     }
@@ -281,6 +300,21 @@ take_string (const guint8 *at, gsize len, IrisWireString *out)
 {
   *out = (IrisWireString){ (const char *) at, len };
   return at + len;
+}
+
+/* Takes the chain from the begin of the body. */
+static gboolean
+take_chain (IrisdWorkMessage *self)
+{
+  const gsize head = sizeof (guint32);
+  const gsize size = self->body.size >= head ? get_uint32 (self->body.data) : 0;
+
+  if (size == 0 || size > self->body.size - head)
+    return FALSE;
+  self->chain = (IrisWireFrame){ (const guint8 *) self->body.data + head, size };
+  self->body = (IrisWireFrame){ (const guint8 *) self->body.data + head + size,
+                                self->body.size - head - size };
+  return TRUE;
 }
 
 static gboolean
@@ -314,6 +348,9 @@ decode_signed (IrisdWorkMessage *self, const guint8 *data, gsize size, GError **
   if (self->home.len == 0 || !is_name (&self->home) || !is_name (&self->node)
       || !is_name (&self->key_name))
     return refuse (error, IRISD_WORK_MESSAGE_ERROR_DAMAGED, "a name is no text");
+  if ((data[7] & CHAINED) != 0)
+    return take_chain (self)
+           || refuse (error, IRISD_WORK_MESSAGE_ERROR_DAMAGED, "its chain has another length");
   self->stored = (data[7] & STORED) != 0;
   if (!self->stored)
     return TRUE;
@@ -376,4 +413,20 @@ irisd_item_to_text (const guint8 *item, char *text)
       text[2 * i + 1] = digits[item[i] & 15];
     }
   text[2 * IRIS_WIRE_ID_SIZE] = '\0';
+}
+
+gboolean
+irisd_item_from_text (const char *text, gsize len, guint8 *item)
+{
+  if (len != 2 * IRIS_WIRE_ID_SIZE)
+    return FALSE;
+  for (gsize i = 0; i < len; i++)
+    {
+      int digit = g_ascii_isupper (text[i]) ? -1 : g_ascii_xdigit_value (text[i]);
+
+      if (digit < 0)
+        return FALSE;
+      item[i / 2] = (guint8) (i % 2 == 0 ? digit << 4 : item[i / 2] | digit);
+    }
+  return TRUE;
 }

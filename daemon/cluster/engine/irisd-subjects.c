@@ -100,6 +100,18 @@ irisd_subject_for_later (const char *home, const char *item)
 }
 
 char *
+irisd_subject_for_head (const char *home, const char *chain)
+{
+  return g_strconcat (IRISD_SUBJECT_LATER, home, ".head.", chain != NULL ? chain : "*", NULL);
+}
+
+char *
+irisd_subject_for_next (const char *home, const char *chain)
+{
+  return g_strconcat (IRISD_SUBJECT_LATER, home, ".next.", chain, NULL);
+}
+
+char *
 irisd_subject_for_due (const char *work, const char *item)
 {
   g_return_val_if_fail (g_str_has_prefix (work, IRISD_SUBJECT_WORK), NULL);
@@ -110,6 +122,24 @@ char *
 irisd_subject_for_late_work (const char *work, const char *item)
 {
   return g_strconcat (work, ".", item, NULL);
+}
+
+char *
+irisd_subject_for_any_due (const char *item)
+{
+  return g_strconcat (IRISD_SUBJECT_DUE, "*.*.*.*.", item, NULL);
+}
+
+char *
+irisd_subject_get_work (const char *due)
+{
+  const char *rest = due + strlen (IRISD_SUBJECT_DUE);
+  const char *item = strrchr (due, '.');
+
+  if (!g_str_has_prefix (due, IRISD_SUBJECT_DUE) || item <= rest)
+    return NULL;
+  g_autofree char *middle = g_strndup (rest, (gsize) (item - rest));
+  return g_strconcat (IRISD_SUBJECT_WORK, middle, NULL);
 }
 
 /* Its id as text. */

@@ -49,6 +49,14 @@ irisd_subject_for_work (const char *node, gboolean strict, const char *place, co
 char *irisd_subject_for_later (const char *home, const char *item);
 char *irisd_subject_for_due (const char *work, const char *item);
 char *irisd_subject_for_late_work (const char *work, const char *item);
+/* Of what is due, wherever it goes; and the subject of its work, or NULL. */
+char *irisd_subject_for_any_due (const char *item);
+char *irisd_subject_get_work (const char *due);
+
+/* Of a schedule, by the id of its chain as text: of its head "iris.l.HOME.head.CHAIN", without the
+ * id of all heads; and of the copy of its next run "iris.l.HOME.next.CHAIN". */
+char *irisd_subject_for_head (const char *home, const char *chain);
+char *irisd_subject_for_next (const char *home, const char *chain);
 gboolean irisd_subject_parse_work (const char *subject, IrisdWorkSubject *work);
 void irisd_work_subject_clear (IrisdWorkSubject *work);
 

@@ -140,6 +140,7 @@ irisd_recurring_free (IrisdRecurring *self)
   g_clear_pointer (&self->id, g_bytes_unref);
   g_clear_pointer (&self->calendar, irisd_calendar_free);
   g_free (self->name);
+  g_free (self->handed);
   g_free (self->header.data);
   g_free (self->body.data);
   g_free (self);
@@ -231,8 +232,8 @@ next_after (const IrisdRecurring *self, guint64 after_ms)
   return next > 0 ? (guint64) next : 0;
 }
 
-static guint64
-get_begin_of (const IrisdRecurring *self, guint64 due_ms)
+guint64
+irisd_recurring_get_begin_of (const IrisdRecurring *self, guint64 due_ms)
 {
   return due_ms + irisd_calendar_get_jitter (self->name, (gint64) due_ms, self->jitter_ms);
 }
@@ -247,6 +248,11 @@ irisd_recurring_aim (IrisdRecurring *self, guint64 now_ms)
   if (self->waiting)
     {
       self->due_ms = MIN (self->due_ms, now_ms);
+      return FALSE;
+    }
+  if (irisd_recurring_is_handed (self))
+    {
+      self->due_ms = self->handed[self->next_handed];
       return FALSE;
     }
   self->overdue = FALSE;
@@ -269,7 +275,7 @@ irisd_recurring_count_anew (IrisdRecurring *self, guint64 now_ms)
 guint64
 irisd_recurring_get_begin (const IrisdRecurring *self)
 {
-  return self->due_ms != 0 ? get_begin_of (self, self->due_ms) : 0;
+  return self->due_ms != 0 ? irisd_recurring_get_begin_of (self, self->due_ms) : 0;
 }
 
 static gboolean
@@ -283,11 +289,24 @@ IrisdRecurringStep
 irisd_recurring_judge (const IrisdRecurring *self, guint64 now_ms)
 {
   const gboolean late = is_late (self, now_ms);
+  if (irisd_recurring_is_handed (self))
+    return IRISD_RECURRING_RUN;
   if (late && !self->waiting && self->missed == IRIS_WIRE_MISSED_SKIP)
     return IRISD_RECURRING_SKIP;
   if (!self->running || self->overlap == IRIS_WIRE_OVERLAP_ALLOW)
     return IRISD_RECURRING_RUN;
   return self->overlap == IRIS_WIRE_OVERLAP_QUEUE ? IRISD_RECURRING_WAIT : IRISD_RECURRING_SKIP;
+}
+
+/* The end of a run is taken that was made without this node. */
+static void
+pass_handed (IrisdRecurring *self)
+{
+  self->next_handed++;
+  self->due_ms = irisd_recurring_is_handed (self) ? self->handed[self->next_handed]
+                                                  : next_after (self, self->resume_ms - 1);
+  self->state.handled_ms = (self->due_ms != 0 ? self->due_ms : self->resume_ms) - 1;
+  self->overdue = FALSE;
 }
 
 /* The run at `due_ms` is dealt with, and so are those that were missed or have waited with it: the
@@ -296,6 +315,11 @@ void
 irisd_recurring_pass (IrisdRecurring *self, guint64 now_ms)
 {
   const gboolean late = is_late (self, now_ms);
+  if (irisd_recurring_is_handed (self))
+    {
+      pass_handed (self);
+      return;
+    }
   guint64 due_ms = next_after (self, self->due_ms);
   if (late || self->waiting)
     {
@@ -303,10 +327,47 @@ irisd_recurring_pass (IrisdRecurring *self, guint64 now_ms)
       gboolean left_out = !self->waiting && self->missed == IRIS_WIRE_MISSED_SKIP;
       guint64 floor = left_out ? now_ms - MIN (now_ms, IRISD_RECURRING_LATE_MS) : now_ms;
       due_ms = next_after (self, MAX (before, self->due_ms));
-      while (due_ms != 0 && get_begin_of (self, due_ms) <= floor)
+      while (due_ms != 0 && irisd_recurring_get_begin_of (self, due_ms) <= floor)
         due_ms = next_after (self, due_ms);
     }
   self->state.handled_ms = due_ms != 0 ? due_ms - 1 : self->due_ms;
   self->due_ms = due_ms;
   self->waiting = self->overdue = FALSE;
+}
+
+/* Returns when the first run is due that begins after @now_ms; 0: never. */
+guint64
+irisd_recurring_get_following (const IrisdRecurring *self, guint64 now_ms)
+{
+  guint64 due_ms = next_after (self, now_ms - MIN (now_ms, self->jitter_ms));
+  while (due_ms != 0 && irisd_recurring_get_begin_of (self, due_ms) <= now_ms)
+    due_ms = next_after (self, due_ms);
+  return due_ms;
+}
+
+/* @chain is what the cluster has, which has made runs without this node. Their ends are taken, but
+ * for those that were due before @oldest_ms: they only count. Returns how many runs there were. */
+guint
+irisd_recurring_take_handed (IrisdRecurring *self, const IrisdRunChain *chain, guint64 oldest_ms)
+{
+  const guint64 handled_ms = self->state.handled_ms;
+  guint n_known = 0;
+  if (chain->n_handed == 0 || chain->due_ms <= handled_ms)
+    return 0;
+  g_free (self->handed);
+  self->handed = g_new (guint64, MAX (chain->n_latest, 1));
+  self->n_handed = self->next_handed = self->before_handed = 0;
+  for (guint i = 0; i < chain->n_latest; i++)
+    if (chain->latest[i] <= handled_ms)
+      n_known++;
+    else if (chain->latest[i] >= oldest_ms && chain->latest[i] < chain->due_ms)
+      self->handed[self->n_handed++] = chain->latest[i];
+  const guint64 n_new = chain->n_handed - MIN (chain->n_handed, n_known);
+  self->state.n_runs += n_new - MIN (n_new, self->n_handed);
+  self->resume_ms = chain->due_ms;
+  if (n_new > 0)
+    self->state.handled_ms = (self->n_handed > 0 ? self->handed[0] : chain->due_ms) - 1;
+  self->due_ms = self->n_handed > 0 ? self->handed[0] : next_after (self, self->state.handled_ms);
+  self->waiting = self->overdue = FALSE;
+  return (guint) MIN (n_new, G_MAXUINT);
 }

@@ -6,9 +6,13 @@
 
 #include "daemon/base/irisd-calendar.h"
 #include "daemon/base/irisd-timers.h"
+#include "daemon/cluster/members/irisd-run-chain.h"
 #include "daemon/store/irisd-record.h"
 
 G_BEGIN_DECLS
+
+/* What the cluster was told last is not known. */
+#define IRISD_RECURRING_KEPT_UNKNOWN G_MAXUINT64
 
 /* The longest name of a schedule, which is part of the key of each run. */
 #define IRISD_RECURRING_MOST_NAME 200
@@ -59,6 +63,17 @@ typedef struct
   gboolean running;           /* the item of the last run has not ended */
   gboolean waiting;           /* a run is due, and waits for the end of the last one */
   gboolean overdue;           /* a run is due, cannot begin for long, and counts as missed */
+
+  /* Of one whose runs go to other nodes. The cluster may have a copy of the next one. */
+  gboolean chained;
+  guint8 chain[IRIS_WIRE_ID_SIZE];
+  gboolean asking;     /* what the cluster has is not known yet */
+  guint64 kept_ms;     /* of which run it was told last; 0: of none; KEPT_UNKNOWN */
+  guint64 *handed;     /* when runs were due that were made without this node, as an array */
+  guint n_handed;      /* how many */
+  guint next_handed;   /* which is dealt with next */
+  guint before_handed; /* the same without the pending item */
+  guint64 resume_ms;   /* when the run after those is due */
 } IrisdRecurring;
 
 GBytes *irisd_recurring_make_id (gint64 owner, const char *name, gsize name_size);
@@ -83,6 +98,17 @@ void irisd_recurring_count_anew (IrisdRecurring *self, guint64 now_ms);
 guint64 irisd_recurring_get_begin (const IrisdRecurring *self);
 IrisdRecurringStep irisd_recurring_judge (const IrisdRecurring *self, guint64 now_ms);
 void irisd_recurring_pass (IrisdRecurring *self, guint64 now_ms);
+guint64 irisd_recurring_get_following (const IrisdRecurring *self, guint64 now_ms);
+guint64 irisd_recurring_get_begin_of (const IrisdRecurring *self, guint64 due_ms);
+guint
+irisd_recurring_take_handed (IrisdRecurring *self, const IrisdRunChain *chain, guint64 oldest_ms);
+
+/* Whether the next run was made without this node, which takes its end. */
+static inline gboolean
+irisd_recurring_is_handed (const IrisdRecurring *self)
+{
+  return self->next_handed < self->n_handed;
+}
 
 #define irisd_recurring_from_timer(pointer) IRISD_CONTAINER (pointer, IrisdRecurring, timer)
 

@@ -16,13 +16,20 @@
  * for each run, as if its owner submitted it then. The end comes back by the journal, as that of
  * all runs. Where no more items may be away, the run was missed: that can last as long as this node
  * is cut off, and runs beyond the limit are not to come all at once then.
+ *
+ * Of the next of these runs the cluster keeps a copy, with which other nodes go on if this one is
+ * down. So after a start it is asked first what it has. Runs that were made meanwhile become items
+ * of this node, under the names that they have there, and so get the ends that they had. As each
+ * run has one name, a run that this node and another one have made at once is one item.
  */
 #include "daemon/items/schedule/irisd-schedules.h"
 
 #include "daemon/base/irisd-log.h"
+#include "daemon/cluster/members/irisd-chain-note.h"
 #include "daemon/exec/worker/irisd-worker-processes.h"
 #include "daemon/items/irisd-persistent.h"
 #include "daemon/items/irisd-placement.h"
+#include "daemon/items/schedule/irisd-schedule-chain.h"
 
 #include <errno.h>
 #include <string.h>
@@ -31,6 +38,10 @@
 
 /* Between two attempts to begin a run that irisd has no room for. */
 #define RETRY_MS 2000
+
+/* Of runs that were made without this node, the ends of older ones are not looked for: the cluster
+ * keeps them for a day. */
+#define OLDEST_HANDED_MS (G_GUINT64_CONSTANT (20) * 3600 * 1000)
 
 /* The record of a schedule's state has its id and this behind it. */
 #define STATE_SUFFIX "\0state"
@@ -106,13 +117,79 @@ irisd_schedules_get_count (IrisdSchedules *self)
 
 /* --- times ------------------------------------------------------------------------------------ */
 
+static gboolean route (IrisdSchedules *self,
+                       const IrisdRecurring *entry,
+                       const IrisWireMessage *item,
+                       IrisWireMessage *routed,
+                       gint *home,
+                       gboolean *hinted,
+                       GError **error);
+
+/* What each run of @entry submits. */
+static gboolean
+read_run (const IrisdRecurring *entry, const char *key, IrisWireMessage *run, GError **error)
+{
+  if (!irisd_recurring_read_item (entry, run, error))
+    return FALSE;
+  iris_wire_message_set_uint (run, IRIS_WIRE_KEY_CLASS, IRIS_WIRE_CLASS_DURABLE);
+  iris_wire_message_set_string (run, IRIS_WIRE_KEY_KEY, key, -1);
+  iris_wire_message_set_boolean (run, IRIS_WIRE_KEY_DETACH, TRUE);
+  iris_wire_message_set_boolean (run, IRIS_WIRE_KEY_QUIET, TRUE);
+  return TRUE;
+}
+
+static char *
+make_key (const IrisdRecurring *entry, guint64 due_ms)
+{
+  return g_strdup_printf ("schedule/%s/%" G_GUINT64_FORMAT, entry->name, due_ms);
+}
+
+/* Of which run the cluster is to have a copy; 0: of none. While one waits for the end of the one
+ * before, of the one that follows. */
+static guint64
+get_kept (const IrisdRecurring *entry)
+{
+  if (entry->suspended)
+    return 0;
+  return entry->waiting ? irisd_recurring_get_following (entry, irisd_unix_ms ()) : entry->due_ms;
+}
+
+/* The cluster is to have a copy of the next run of @entry, if that goes to another node. */
+static void
+keep_next (IrisdSchedules *self, IrisdRecurring *entry)
+{
+  const guint64 due_ms = get_kept (entry);
+  g_autofree char *key = make_key (entry, due_ms);
+  g_autoptr (GError) error = NULL;
+  IrisWireMessage run, routed;
+  gint home = IRIS_PLACE_ANY;
+  gboolean hinted;
+  if (!entry->chained || entry->asking || entry->pending != 0 || due_ms == entry->kept_ms
+      || irisd_recurring_is_handed (entry))
+    return;
+  gboolean away = due_ms != 0 && read_run (entry, key, &run, &error)
+                  && route (self, entry, &run, &routed, &home, &hinted, &error)
+                  && irisd_is_away (&routed);
+  /* This node does not know the others at this moment. */
+  if (g_error_matches (error, IRIS_WIRE_ERROR, IRIS_WIRE_ERROR_BUSY))
+    return;
+  if (!away || !irisd_schedule_chain_keep (self->items->core, entry, due_ms, &routed))
+    irisd_schedule_chain_drop (self->items->core, entry);
+}
+
 /* Has @entry wait for its next run, or for no time. */
 static void
 set_timer (IrisdSchedules *self, IrisdRecurring *entry)
 {
   irisd_timers_remove (&self->timers, &entry->timer);
+  keep_next (self, entry);
   guint64 begin_ms = irisd_recurring_get_begin (entry);
-  if (begin_ms == 0 || entry->suspended || entry->waiting || entry->pending != 0)
+  /* The copy of the run that follows is moved on. */
+  if (entry->waiting)
+    begin_ms = entry->chained ? irisd_recurring_get_begin_of (
+                   entry, irisd_recurring_get_following (entry, irisd_unix_ms ()))
+                              : 0;
+  if (begin_ms == 0 || entry->suspended || entry->pending != 0 || entry->asking)
     return;
   irisd_timers_add (&self->timers, &entry->timer, IRISD_CLOCK_WALL, (gint64) begin_ms * 1000);
 }
@@ -177,7 +254,9 @@ aim (IrisdSchedules *self, IrisdRecurring *entry)
   const guint64 now_ms = irisd_unix_ms ();
   if (irisd_recurring_aim (entry, now_ms))
     {
+      irisd_schedule_chain_drop (self->items->core, entry);
       irisd_recurring_count_anew (entry, now_ms);
+      irisd_schedule_chain_init (self->items->core, entry);
       post_change (self, make_state_change (entry), NULL);
       post_definition (self, entry, NULL);
     }
@@ -239,7 +318,11 @@ irisd_schedules_load (IrisdSchedules *self, const IrisdNamedRecord *record)
     }
   IrisdRecurring *entry = irisd_recurring_load (record, &error);
   if (entry != NULL)
-    g_tree_replace (self->all, entry->id, entry);
+    {
+      irisd_schedule_chain_init (self->items->core, entry);
+      entry->kept_ms = IRISD_RECURRING_KEPT_UNKNOWN;
+      g_tree_replace (self->all, entry->id, entry);
+    }
   else
     irisd_log (IRISD_LOG_ERROR,
                "a schedule of the journal cannot be used: %s; remove it and make it again",
@@ -268,11 +351,90 @@ await_end (IrisdSchedules *self, IrisdRecurring *entry)
   irisd_journal_post (self->items->core->journal, request);
 }
 
+/* --- what the cluster has --------------------------------------------------------------------- */
+
+typedef struct
+{
+  IrisdBroadcast base;
+  IrisdChainNote note;
+  IrisdSchedules *schedules;
+  GBytes *id; /* of the schedule */
+} Question;
+
+static void
+question_free (IrisdBroadcast *broadcast)
+{
+  Question *question = (Question *) broadcast;
+  irisd_chain_note_clear (&question->note);
+  g_bytes_unref (question->id);
+  g_free (question);
+}
+
+static void
+take_chain (IrisdSchedules *self, IrisdRecurring *entry, const IrisdRunChain *chain)
+{
+  const guint64 now_ms = irisd_unix_ms ();
+  const guint n = irisd_recurring_take_handed (entry, chain,
+                                               now_ms - MIN (now_ms, OLDEST_HANDED_MS));
+  entry->kept_ms = chain->due_ms;
+  if (n == 0)
+    return;
+  irisd_log (IRISD_LOG_INFO,
+             "other nodes have made %u runs of the schedule “%s” without this node, which takes "
+             "the ends of the last %u of them",
+             n, entry->name, entry->n_handed);
+  post_change (self, make_state_change (entry), NULL);
+}
+
+/* In the thread of the schedules. */
+static void
+take_answer (IrisdGateway *gateway, IrisdBroadcast *broadcast)
+{
+  Question *question = (Question *) broadcast;
+  IrisdSchedules *self = question->schedules;
+  IrisdRecurring *entry = irisd_schedules_find (self, question->id);
+  if (entry != NULL && entry->asking
+      && memcmp (entry->chain, question->note.chain, sizeof entry->chain) == 0)
+    {
+      entry->asking = FALSE;
+      entry->kept_ms = IRISD_RECURRING_KEPT_UNKNOWN;
+      if (question->note.has_found)
+        take_chain (self, entry, &question->note.found);
+      aim (self, entry);
+      arm (self);
+    }
+  question_free (broadcast);
+}
+
+/* In the thread of the cluster. */
+static void
+return_question (IrisdChainNote *note)
+{
+  Question *question = IRISD_CONTAINER (note, Question, note);
+  irisd_mailbox_post (question->schedules->items->mailbox, &question->base.message);
+}
+
+static void
+ask_cluster (IrisdSchedules *self, IrisdRecurring *entry)
+{
+  static const IrisdBroadcastClass question_class = { .run = take_answer, .free = question_free };
+  Question *question = g_new (Question, 1);
+  irisd_broadcast_init (&question->base, &question_class);
+  irisd_chain_note_init (&question->note, IRISD_CHAIN_NOTE_ASK, entry->chain);
+  question->note.done = return_question;
+  question->schedules = self;
+  question->id = g_bytes_ref (entry->id);
+  entry->asking = TRUE;
+  irisd_mailbox_post (self->items->core->cluster_mailbox, &question->note.message);
+}
+
 static gboolean
 start_entry (gpointer key, gpointer value, gpointer user_data)
 {
   IrisdSchedules *self = user_data;
   IrisdRecurring *entry = value;
+  if (entry->chained && !entry->suspended)
+    ask_cluster (self, entry);
   aim (self, entry);
   if (entry->state.item != 0 && entry->state.state == 0)
     await_end (self, entry);
@@ -284,6 +446,7 @@ void
 irisd_schedules_start (IrisdSchedules *self)
 {
   g_tree_foreach (self->all, start_entry, self);
+  irisd_schedule_chain_rest (self->items->core);
   arm (self);
   if (irisd_schedules_get_count (self) > 0)
     irisd_log (IRISD_LOG_INFO, "the journal holds %u schedules", irisd_schedules_get_count (self));
@@ -390,13 +553,48 @@ route (IrisdSchedules *self,
   return routed_well;
 }
 
+/* Whether the run at @due_ms, which was passed, was made without this node. */
+static gboolean
+was_handed (const IrisdRecurring *entry, guint64 due_ms)
+{
+  return due_ms != 0 && entry->next_handed > 0 && entry->handed[entry->next_handed - 1] == due_ms;
+}
+
+/* Gives @run, which is due at @due_ms, the name that it has in the cluster. If that may have it,
+ * it goes by the cluster, also where it would stay here by now; then returns TRUE. */
+static gboolean
+name_run (IrisdSchedules *self, const IrisdRecurring *entry, guint64 due_ms, IrisWireMessage *run)
+{
+  const IrisWireKeys places = IRISD_AWAY_KEYS | IRIS_WIRE_BIT (IRIS_WIRE_KEY_HINT)
+                              | IRIS_WIRE_BIT (IRIS_WIRE_KEY_HINT_NAME)
+                              | IRIS_WIRE_BIT (IRIS_WIRE_KEY_NEAR_ITEM)
+                              | IRIS_WIRE_BIT (IRIS_WIRE_KEY_STRICT);
+  const gboolean away = irisd_is_away (run);
+  const gboolean may_be_there = entry->kept_ms == due_ms
+                                || entry->kept_ms == IRISD_RECURRING_KEPT_UNKNOWN
+                                || was_handed (entry, due_ms);
+  if (!entry->chained || due_ms == 0 || (!away && !may_be_there))
+    return FALSE;
+  if (!away)
+    {
+      run->present &= ~places;
+      run->hint = IRIS_PLACE_ANY;
+      run->strict = run->any_node = FALSE;
+      iris_wire_message_set_string (run, IRIS_WIRE_KEY_NODE,
+                                    irisd_cluster_view_get_own (self->items->core->cluster), -1);
+    }
+  irisd_schedule_chain_name (entry, due_ms, run);
+  return !away;
+}
+
 /* Gives a new run to the journal, with the state that the schedule has then. On success the state
  * is changed, and irisd_schedules_take_run() is called. BUSY: it may be tried again; @missed: not
- * soon. */
+ * soon. @due_ms: 0: it is beside those of the calendar. */
 static gboolean
 submit (IrisdSchedules *self,
         IrisdRecurring *entry,
         const char *key,
+        guint64 due_ms,
         gboolean *missed,
         GError **error)
 {
@@ -407,14 +605,14 @@ submit (IrisdSchedules *self,
   gint home = IRIS_PLACE_ANY;
   gboolean hinted = FALSE;
   *missed = FALSE;
-  if (!irisd_recurring_read_item (entry, &stored, error))
+  if (!read_run (entry, key, &stored, error)
+      || !route (self, entry, &stored, &item, &home, &hinted, error))
     return FALSE;
-  iris_wire_message_set_uint (&stored, IRIS_WIRE_KEY_CLASS, IRIS_WIRE_CLASS_DURABLE);
-  iris_wire_message_set_string (&stored, IRIS_WIRE_KEY_KEY, key, -1);
-  iris_wire_message_set_boolean (&stored, IRIS_WIRE_KEY_DETACH, TRUE);
-  iris_wire_message_set_boolean (&stored, IRIS_WIRE_KEY_QUIET, TRUE);
-  if (!route (self, entry, &stored, &item, &home, &hinted, error))
-    return FALSE;
+  if (name_run (self, entry, due_ms, &item))
+    {
+      home = IRIS_PLACE_ANY;
+      hinted = FALSE;
+    }
   const IrisdService *service = find_service (self, entry, &item);
   gboolean for_workers = service == &irisd_service_worker_processes;
   if (irisd_is_away (&item))
@@ -443,7 +641,7 @@ submit (IrisdSchedules *self,
   entry->pending = entry->state.item = job->id;
   entry->state.state = 0;
   entry->state.exit_code = 0;
-  entry->state.last_ms = irisd_unix_ms ();
+  entry->state.last_ms = was_handed (entry, due_ms) ? due_ms : irisd_unix_ms ();
   entry->state.n_runs++;
   watch_run (self, entry, job->id);
   irisd_persistent_keep_with (items, job, &item, make_state_change (entry));
@@ -483,26 +681,28 @@ skip (IrisdSchedules *self, IrisdRecurring *entry, guint64 now_ms)
 static void
 begin_run (IrisdSchedules *self, IrisdRecurring *entry, guint64 now_ms)
 {
-  g_autofree char *key = g_strdup_printf ("schedule/%s/%" G_GUINT64_FORMAT, entry->name,
-                                          entry->due_ms);
+  g_autofree char *key = make_key (entry, entry->due_ms);
   g_autoptr (GError) error = NULL;
   const IrisdRecurringState before = entry->state;
   const guint64 due_ms = entry->due_ms;
+  const guint handed = entry->next_handed;
   gboolean was_running = entry->running;
   gboolean was_waiting = entry->waiting;
   gboolean was_overdue = entry->overdue;
   gboolean missed;
   irisd_recurring_pass (entry, now_ms);
-  if (submit (self, entry, key, &missed, &error))
+  if (submit (self, entry, key, due_ms, &missed, &error))
     {
       if (was_running)
         g_hash_table_remove (self->by_run, &before.item);
       entry->running = FALSE;
       entry->before = before;
+      entry->before_handed = handed;
       irisd_timers_remove (&self->timers, &entry->timer);
       return;
     }
   entry->state = before;
+  entry->next_handed = handed;
   entry->due_ms = due_ms;
   entry->waiting = was_waiting;
   entry->overdue = was_overdue || missed;
@@ -520,6 +720,11 @@ begin_run (IrisdSchedules *self, IrisdRecurring *entry, guint64 now_ms)
 static void
 handle_due (IrisdSchedules *self, IrisdRecurring *entry, guint64 now_ms)
 {
+  if (entry->waiting && entry->running)
+    {
+      set_timer (self, entry);
+      return;
+    }
   switch (irisd_recurring_judge (entry, now_ms))
     {
     case IRISD_RECURRING_RUN:
@@ -530,6 +735,7 @@ handle_due (IrisdSchedules *self, IrisdRecurring *entry, guint64 now_ms)
       break;
     case IRISD_RECURRING_WAIT:
       entry->waiting = TRUE;
+      set_timer (self, entry);
       break;
     }
 }
@@ -571,12 +777,13 @@ irisd_schedules_run_now (IrisdSchedules *self, IrisdRecurring *entry, GError **e
   gboolean missed;
   if (entry->pending != 0)
     return TRUE; /* one begins just now */
-  if (!submit (self, entry, key, &missed, error))
+  if (!submit (self, entry, key, 0, &missed, error))
     return FALSE;
   if (was_running)
     g_hash_table_remove (self->by_run, &before.item);
   entry->running = FALSE;
   entry->before = before;
+  entry->before_handed = entry->next_handed;
   irisd_timers_remove (&self->timers, &entry->timer);
   return TRUE;
 }
@@ -596,6 +803,7 @@ irisd_schedules_take_run (IrisdSchedules *self, IrisdJournalRequest *request)
   if (request->error != NULL)
     {
       entry->state = entry->before;
+      entry->next_handed = entry->before_handed;
       aim (self, entry);
       if (entry->state.item != 0 && entry->state.state == 0)
         await_end (self, entry);
@@ -692,6 +900,18 @@ inherit (IrisdSchedules *self, IrisdRecurring *entry, IrisdRecurring *old)
   const guint64 handled_ms = entry->state.handled_ms;
   gboolean running = old->running;
   detach (self, old);
+  if (same_times && entry->chained && old->chained)
+    {
+      entry->asking = old->asking;
+      entry->kept_ms = IRISD_RECURRING_KEPT_UNKNOWN;
+      entry->handed = g_steal_pointer (&old->handed);
+      entry->n_handed = old->n_handed;
+      entry->next_handed = old->next_handed;
+      entry->before_handed = old->before_handed;
+      entry->resume_ms = old->resume_ms;
+    }
+  else
+    irisd_schedule_chain_drop (self->items->core, old);
   entry->state = old->state;
   entry->state.made_ms = entry->made_ms;
   if (!same_times)
@@ -717,6 +937,7 @@ void
 irisd_schedules_put (IrisdSchedules *self, IrisdRecurring *entry, IrisdBroadcast *asked)
 {
   IrisdRecurring *old = irisd_schedules_find (self, entry->id);
+  irisd_schedule_chain_init (self->items->core, entry);
   if (old != NULL)
     inherit (self, entry, old);
   g_tree_replace (self->all, entry->id, entry);
@@ -732,6 +953,7 @@ irisd_schedules_remove (IrisdSchedules *self, IrisdRecurring *entry, IrisdBroadc
 {
   g_autoptr (GBytes) id = g_bytes_ref (entry->id);
   g_autoptr (GBytes) state_id = make_state_id (id);
+  irisd_schedule_chain_drop (self->items->core, entry);
   detach (self, entry);
   g_tree_remove (self->all, id);
   post_change (self, make_change (state_id, NULL), NULL);
@@ -746,6 +968,7 @@ irisd_schedules_forget (IrisdSchedules *self, GBytes *id, guint64 made_ms)
   IrisdRecurring *entry = irisd_schedules_find (self, id);
   if (entry == NULL || entry->made_ms != made_ms)
     return;
+  irisd_schedule_chain_drop (self->items->core, entry);
   detach (self, entry);
   g_tree_remove (self->all, id);
   arm (self);

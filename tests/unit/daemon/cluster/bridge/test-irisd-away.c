@@ -136,6 +136,18 @@ irisd_engine_get_state (IrisdEngine *self)
 }
 
 const char *
+irisd_engine_get_last_error (IrisdEngine *self)
+{
+  return NULL;
+}
+
+IrisdEngineTrouble
+irisd_engine_get_trouble (IrisdEngine *self)
+{
+  return IRISD_ENGINE_TROUBLE_NONE;
+}
+
+const char *
 irisd_engine_message_get_header (const IrisdEngineMessage *message, const char *name)
 {
   return NULL;

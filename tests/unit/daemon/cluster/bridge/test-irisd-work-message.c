@@ -513,6 +513,33 @@ TEST (a_kind_that_is_not_known_is_damage)
   ck_assert_int_eq (error->code, IRISD_WORK_MESSAGE_ERROR_DAMAGED);
 }
 
+/* A host that does not know chains gives the run back, for one that goes on with the schedule. */
+TEST (an_item_has_a_chain_before_its_body)
+{
+  g_autoptr (IrisdClusterSecret) secret = secret_new (key);
+  g_auto (IrisWireEncoder) encoder;
+  g_autoptr (GError) error = NULL;
+  IrisdWorkMessage in, out;
+  gsize size;
+
+  iris_wire_encoder_init (&encoder, NULL);
+  fill_item (&in, &encoder);
+  in.chain = (IrisWireFrame){ (const guint8 *) "chained", 7 };
+  g_autofree guint8 *data = encode (&in, secret, &size);
+  ck_assert_uint_eq (size, irisd_work_message_get_size (&in));
+  ck_assert_uint_eq (data[4], 3);
+  ck_assert (irisd_work_message_decode (&out, data, size, secret, &error));
+  ck_assert_uint_eq (out.chain.size, 7);
+  ck_assert_mem_eq (out.chain.data, "chained", 7);
+  ck_assert_uint_eq (out.body.size, in.body.size);
+  ck_assert_mem_eq (out.body.data, in.body.data, in.body.size);
+  in.kind = IRISD_WORK_MESSAGE_END;
+  in.type = IRIS_WIRE_RESULT;
+  g_autofree guint8 *end = encode (&in, secret, &size);
+  ck_assert (!irisd_work_message_decode (&out, end, size, secret, &error));
+  ck_assert_int_eq (error->code, IRISD_WORK_MESSAGE_ERROR_DAMAGED);
+}
+
 /* It is for a newer irisd, and is not thrown away. */
 TEST (a_later_version_is_told_from_damage)
 {

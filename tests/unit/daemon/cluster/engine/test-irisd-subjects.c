@@ -89,6 +89,28 @@ TEST (subjects_of_items_that_waited)
   ck_assert_str_eq (parsed.item, id);
 }
 
+TEST (what_is_due_is_found_wherever_it_goes)
+{
+  g_autofree char *any = irisd_subject_for_any_due ("00112233445566778899aabbccddeeff");
+  g_autofree char *work = irisd_subject_get_work ("iris.due.n2.soft.-.echo.0011");
+
+  ck_assert_str_eq (any, "iris.due.*.*.*.*.00112233445566778899aabbccddeeff");
+  ck_assert_str_eq (work, "iris.w.n2.soft.-.echo");
+  ck_assert_ptr_null (irisd_subject_get_work ("iris.due.echo"));
+  ck_assert_ptr_null (irisd_subject_get_work ("iris.w.n2.soft.-.echo.0011"));
+}
+
+TEST (subjects_of_next_runs)
+{
+  g_autofree char *head = irisd_subject_for_head ("n1", "00112233445566778899aabbccddeeff");
+  g_autofree char *heads = irisd_subject_for_head ("n1", NULL);
+  g_autofree char *next = irisd_subject_for_next ("n1", "00112233445566778899aabbccddeeff");
+
+  ck_assert_str_eq (head, "iris.l.n1.head.00112233445566778899aabbccddeeff");
+  ck_assert_str_eq (heads, "iris.l.n1.head.*");
+  ck_assert_str_eq (next, "iris.l.n1.next.00112233445566778899aabbccddeeff");
+}
+
 TEST (other_subjects_of_work_are_refused)
 {
   static const char *const bad[] = { "",
