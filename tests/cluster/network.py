@@ -8,6 +8,7 @@ one address, to which each Network is joined by a pair of interfaces.
 import ctypes
 import os
 import shutil
+import socket
 import subprocess
 
 from processes import libc, patience, wait_until
@@ -57,6 +58,8 @@ class Network:
         self.command = ['nsenter', f'--net=/proc/{self.holder.child.pid}/ns/net']
         own, here = os.readlink('/proc/self/ns/net'), f'/proc/{self.holder.child.pid}/ns/net'
         wait_until(lambda: os.readlink(here) != own, 'the namespace is made')
+        # That of the case before goes with its namespace, which the kernel ends when it has time.
+        wait_until(lambda: f'hub{number}' not in [name for _, name in socket.if_nameindex()], f'the last hub{number} is gone')
         run('ip', 'link', 'add', f'hub{number}', 'type', 'veth', 'peer', 'name', 'eth0', 'netns', str(self.holder.child.pid))
         run('ip', 'link', 'set', f'hub{number}', 'master', 'rig0', 'up')
         self.run('ip', 'link', 'set', 'lo', 'up')

@@ -208,20 +208,25 @@ publish (IrisdAwayTable *self, IrisdAwayItem *item)
   self->funcs->publish (item, self->user_data);
 }
 
+static guint
+get_window (const IrisdAwayTable *self, gint64 now)
+{
+  if (self->shut)
+    return 0;
+  if (self->gate == IRISD_AWAY_GATE_OPEN)
+    return self->rules.window;
+  return now >= self->probe_due ? 1 : 0;
+}
+
 /* Publishes what is held, as far as window and gate allow. */
 static void
 flush (IrisdAwayTable *self, gint64 now)
 {
-  guint window = self->rules.window;
-
   if (self->flushing)
     return;
   self->flushing = TRUE;
-  if (self->shut)
-    window = 0;
-  else if (self->gate != IRISD_AWAY_GATE_OPEN)
-    window = now >= self->probe_due ? 1 : 0;
-  while (self->in_flight < window && self->held.length > 0)
+  /* A publication may be answered at once, and close the gate. */
+  while (self->in_flight < get_window (self, now) && self->held.length > 0)
     publish (self, g_queue_peek_head (&self->held));
   self->flushing = FALSE;
 }

@@ -105,6 +105,9 @@ char *irisd_guest_get_end_subject (const IrisdGuestRecord *guest);
 void irisd_guest_publish_end (IrisdGuestItem *item, gpointer user_data);
 void irisd_guest_fetch_body (IrisdGuestItem *item, gpointer user_data);
 void irisd_guest_remove_result (IrisdGuest *self, IrisdGuestRecord *guest);
+IrisdChainLink *irisd_guest_make_link (IrisdGuest *self,
+                                       const IrisdGuestRecord *guest,
+                                       const IrisdEngineMessage *message);
 guint64 irisd_guest_mean (guint64 mean, guint64 value);
 
 G_END_DECLS

@@ -36,6 +36,7 @@ typedef struct
   guint n_answers;
 
   IrisdAwayItem *publishing;
+  gboolean silent; /* what is published is answered at once: there is no answer */
   guint n_published;
   gboolean stored; /* the stream has its message */
   gboolean was_stored;
@@ -60,8 +61,11 @@ on_publish (IrisdAwayItem *item, gpointer data)
   REQUIRE (world->publishing == NULL);
   REQUIRE (!world->cancelled);
   REQUIRE (!world->over);
-  world->publishing = item;
   world->n_published++;
+  if (world->silent)
+    irisd_away_table_published (world->table, item, IRISD_AWAY_SILENT, 0, world->now);
+  else
+    world->publishing = item;
 }
 
 static void
@@ -562,6 +566,30 @@ TEST (a_full_stream_closes_the_gate_until_a_probe_gets_through)
   REQUIRE (irisd_away_table_get_gate (world.table) == IRISD_AWAY_GATE_OPEN);
   REQUIRE (world.publishing == second);
   REQUIRE (irisd_away_table_get_held (world.table) == 0);
+  irisd_away_table_free (world.table);
+}
+
+/* It is held again meanwhile, first in line. */
+TEST (a_publication_that_is_answered_at_once_closes_the_gate)
+{
+  World world;
+  gboolean known;
+
+  world_init (&world);
+  world.silent = TRUE;
+  irisd_away_table_set_shut (world.table, TRUE, world.now);
+  for (guint8 i = 0; i < 3; i++)
+    {
+      guint8 id[IRIS_WIRE_ID_SIZE] = { 1, i }, other[IRIS_WIRE_ID_SIZE] = { 2, i };
+      IrisdAwayItem *item = irisd_away_table_lease (world.table, id, other, FALSE, world.now,
+                                                    &known);
+      irisd_away_table_start (world.table, item, world.now);
+    }
+  REQUIRE (world.n_published == 0);
+  irisd_away_table_set_shut (world.table, FALSE, world.now);
+  REQUIRE (world.n_published == 1);
+  REQUIRE (irisd_away_table_get_gate (world.table) == IRISD_AWAY_GATE_NO_QUORUM);
+  REQUIRE (irisd_away_table_get_held (world.table) == 3);
   irisd_away_table_free (world.table);
 }
 
