@@ -173,7 +173,7 @@ open_lane (IrisdBridge *self, IrisdConsumerKind consumer, const char *node, Iris
   return irisd_guest_open (self->guest, name, kind, self->window, 0);
 }
 
-/* What is for any node waits for a node that has room. */
+/* What is for any node waits for a node that has room: a pull that waits is cut off. */
 static void
 pull_from_any (IrisdBridge *self)
 {
@@ -181,8 +181,10 @@ pull_from_any (IrisdBridge *self)
 
   if (pulls && self->any == NULL)
     self->any = open_lane (self, IRISD_CONSUMER_ANY, NULL, IRISD_PULL_PLAIN);
-  else if (!pulls)
+  else if (!self->taking)
     g_clear_pointer (&self->any, irisd_guest_lane_withdraw);
+  else if (self->full)
+    g_clear_pointer (&self->any, irisd_guest_lane_close);
 }
 
 /* It has room again when there is some more than the limit. */
