@@ -34,8 +34,15 @@ typedef struct
   gpointer user_data;
 } Looked;
 
+typedef struct
+{
+  IrisdEngineReplyFunc callback;
+  gpointer user_data;
+} Requested;
+
 static GPtrArray *published; /* of Published: those without an answer */
 static GPtrArray *looked;    /* of Looked, likewise */
+static GPtrArray *requested; /* of Requested, likewise */
 static IrisdEngineState state;
 
 /* The connection to irisd. */
@@ -101,6 +108,10 @@ irisd_engine_request (IrisdEngine *self,
                       IrisdEngineReplyFunc callback,
                       gpointer user_data)
 {
+  Requested *one = g_new (Requested, 1);
+  one->callback = callback;
+  one->user_data = user_data;
+  g_ptr_array_add (requested, one);
 }
 
 gboolean
@@ -271,6 +282,7 @@ set_up (void)
   shared.lease_us = 60 * G_USEC_PER_SEC;
   published = g_ptr_array_new_with_free_func (published_free);
   looked = g_ptr_array_new_with_free_func (looked_free);
+  requested = g_ptr_array_new_with_free_func (g_free);
   state = IRISD_ENGINE_CONNECTED;
   n_done = n_failed = 0;
   away = irisd_away_new (&shared, 100000, ask, catch_up, NULL);
@@ -295,6 +307,12 @@ fail_all (void)
       one->callback (NULL, NULL, error, one->user_data);
       looked_free (one);
     }
+  for (guint n = requested->len; n > 0; n--)
+    {
+      Requested *one = g_ptr_array_steal_index (requested, 0);
+      one->callback (NULL, NULL, error, one->user_data);
+      g_free (one);
+    }
 }
 
 static void
@@ -305,6 +323,7 @@ tear_down (void)
   g_clear_pointer (&away, irisd_away_free);
   g_ptr_array_unref (published);
   g_ptr_array_unref (looked);
+  g_ptr_array_unref (requested);
   g_clear_pointer (&failure, g_free);
   irisd_cluster_secret_free (secret);
   g_main_context_unref (shared.context);
