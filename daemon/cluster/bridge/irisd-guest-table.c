@@ -172,7 +172,9 @@ publish (IrisdGuestTable *self, IrisdGuestItem *item)
 static gint64
 get_later_us (IrisdGuestItem *item)
 {
-  return MIN ((gint64) LATER_FIRST_US << MIN (item->n_later++, 10), LATER_MOST_US);
+  const guint n = item->n_later++;
+
+  return MIN ((gint64) LATER_FIRST_US << MIN (n, 10), LATER_MOST_US);
 }
 
 static void
