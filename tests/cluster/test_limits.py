@@ -40,8 +40,7 @@ class Burden(threading.Thread):
         except IrisdError as error:
             expect(error.name, 'busy')
         self.full.set()
-        while not self.enough.is_set():
-            await asyncio.sleep(0.02)
+        await asyncio.to_thread(self.enough.wait)
         for ident in waiting:
             connection.send('CANCEL', {'target': ident})
         # What comes after it has been done before.
