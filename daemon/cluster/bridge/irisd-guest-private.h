@@ -8,6 +8,7 @@
 #include "daemon/cluster/bridge/irisd-end-words.h"
 #include "daemon/cluster/bridge/irisd-guest-output.h"
 #include "daemon/cluster/bridge/irisd-guest.h"
+#include "daemon/cluster/bridge/irisd-late-acks.h"
 #include "daemon/cluster/bridge/irisd-put-anew.h"
 #include "daemon/cluster/bridge/irisd-uncounted.h"
 
@@ -28,6 +29,7 @@ struct _IrisdGuest
   IrisdEngineSubscription *cancels;
   GSource *timer;
   IrisdEndWords *words;
+  IrisdLateAcks *late; /* of items that have ended */
   GPtrArray *lanes;
   GQueue links;          /* IrisdChainLink: those under way */
   IrisdMembers *members; /* NULL: none yet */

@@ -45,6 +45,9 @@
 #define MOST_GIVEN_BACK 3
 #define LATER_MS        (10 * ELSEWHERE_MS)
 
+/* With no more than these, acknowledgements do not wait for others. */
+#define FEW_GUESTS 8
+
 /* What irisd takes unless it says so. */
 #define FIRST_MAX_BODY IRIS_WIRE_DEFAULT_MAX_BODY
 
@@ -69,9 +72,10 @@ static gboolean
 on_timer (gpointer data)
 {
   IrisdGuest *self = data;
+  const gint64 now = g_get_monotonic_time ();
+  const gint64 next = irisd_guest_table_tick (self->table, now);
 
-  irisd_bridge_timer_set (self->timer,
-                          irisd_guest_table_tick (self->table, g_get_monotonic_time ()));
+  irisd_bridge_timer_set (self->timer, MIN (next, irisd_late_acks_tick (self->late, now)));
   return G_SOURCE_CONTINUE;
 }
 
@@ -220,6 +224,12 @@ on_tell (IrisdGuestItem *item, gpointer user_data)
 }
 
 static void
+send_ack (const char *ack_subject, gpointer user_data)
+{
+  irisd_engine_ack (((IrisdGuest *) user_data)->shared->engine, ack_subject);
+}
+
+static void
 on_acknowledge (IrisdGuestItem *item, gpointer user_data)
 {
   IrisdGuest *self = user_data;
@@ -233,7 +243,9 @@ on_acknowledge (IrisdGuestItem *item, gpointer user_data)
   else
     self->counts.n_done++;
   irisd_uncounted_forget (self->uncounted, item->item);
-  irisd_engine_ack (self->shared->engine, item->ack);
+  irisd_late_acks_add (self->late, item->ack, g_get_monotonic_time ());
+  if (irisd_guest_table_get_size (self->table) <= FEW_GUESTS)
+    irisd_late_acks_send (self->late);
   if (guest->copy > 0)
     irisd_later_remove_copy (self->shared, guest->copy);
 }
@@ -787,6 +799,7 @@ irisd_guest_open (IrisdGuest *self,
     .consumer = consumer,
     .kind = kind,
     .window = irisd_bridge_link_is_up (self->link) && !self->closing ? window : 0,
+    .least = self->n_workers,
     .min_pending = min_pending,
   };
 
@@ -915,6 +928,7 @@ irisd_guest_new (const IrisdBridgeShared *shared,
   iris_wire_encoder_init (&self->encoder, &limits);
   self->timer = irisd_bridge_timer_new (shared->context, "irisd-guest", on_timer, self);
   self->words = irisd_end_words_new (shared);
+  self->late = irisd_late_acks_new (send_ack, self);
   self->cancels = irisd_engine_subscribe (shared->engine, IRISD_BRIDGE_CANCEL_SUBJECT, on_cancel,
                                           self);
   self->link = irisd_bridge_link_new (shared->zmq, shared->context, shared->endpoint, shared->token,
@@ -947,6 +961,7 @@ irisd_guest_stop (IrisdGuest *self)
   for (GList *l = self->links.head; l != NULL; l = l->next)
     irisd_chain_link_stop (l->data);
   irisd_end_words_stop (self->words);
+  irisd_late_acks_send (self->late);
   irisd_engine_unsubscribe (self->cancels);
   irisd_guest_outputs_stop (self->outputs);
   irisd_bridge_link_say_bye (self->link);
@@ -964,6 +979,7 @@ irisd_guest_free (IrisdGuest *self)
   irisd_uncounted_free (self->uncounted);
   g_source_unref (self->timer);
   irisd_end_words_free (self->words);
+  irisd_late_acks_free (self->late);
   irisd_bridge_link_free (self->link);
   iris_wire_encoder_clear (&self->encoder);
   g_ptr_array_unref (self->lanes);

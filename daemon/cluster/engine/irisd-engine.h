@@ -262,6 +262,7 @@ typedef struct
   const char *consumer;
   IrisdPullKind kind;
   guint window;        /* as irisd_pull_set_window() */
+  guint least;         /* while fewer are held, it asks for one message, too */
   guint64 min_pending; /* of a thief */
   guint expires_ms;    /* how long a request waits at the server; 0: 30 s, of a thief 5 s */
   guint heartbeat_ms; /* 0: 5 s, at the most two fifths of @expires_ms. Two missed: it asks again */
@@ -297,8 +298,10 @@ void irisd_pull_free (IrisdPull *self);
  * come for a moment; then the pull ends. Without that moment a server that is just sending would
  * lose what it sends, for the length of a lease, and one more of its deliveries. */
 void irisd_pull_withdraw (IrisdPull *self);
-/* The most messages that are not released, or are asked for. The engine asks when half of it is
- * free. What was asked for before the window became smaller may still come, until it expires. */
+/* The most messages that are not released, or are asked for. It asks when half of it is free, or a
+ * quarter and nothing is asked for: what brings one message costs the servers as much as what
+ * brings many. What was asked for before the window became smaller may still come, until it
+ * expires. */
 void irisd_pull_set_window (IrisdPull *self, guint window);
 /* @n messages have ended, or are no longer to count. */
 void irisd_pull_release (IrisdPull *self, guint n);

@@ -135,6 +135,14 @@ send_request (IrisdPull *self, guint batch)
       engine, irisd_engine_make_message (self->next, reply, NULL, 0, json->str, json->len));
 }
 
+static gboolean
+is_worth_asking (const IrisdPull *self, guint missing)
+{
+  if (missing * 2 >= self->window)
+    return TRUE;
+  return self->n_asked == 0 && (missing * 4 >= self->window || self->n_held < self->options.least);
+}
+
 static void
 ask (IrisdPull *self)
 {
@@ -144,7 +152,7 @@ ask (IrisdPull *self)
       || irisd_engine_get_state (self->route.engine) != IRISD_ENGINE_CONNECTED)
     return;
   missing = taken < self->window ? self->window - taken : 0;
-  if (missing > 0 && (missing * 2 >= self->window || self->n_asked == 0))
+  if (missing > 0 && is_worth_asking (self, missing))
     {
       if (self->n_asked == 0)
         {

@@ -213,13 +213,25 @@ on_ended (IrisdPull *pull, gpointer user_data)
 }
 
 Puller *
+puller_new_with (IrisdEngine *engine, const IrisdPullOptions *options)
+{
+  static const IrisdPullEvents events = { .message = on_message, .ended = on_ended };
+  Puller *self = g_new0 (Puller, 1);
+
+  self->acks = g_ptr_array_new_with_free_func (g_free);
+  self->bodies = g_ptr_array_new_with_free_func (g_free);
+  self->deliveries = g_array_new (FALSE, FALSE, sizeof (guint));
+  self->pull = irisd_pull_new (engine, options, &events, self);
+  return self;
+}
+
+Puller *
 puller_new (IrisdEngine *engine,
             const char *consumer,
             IrisdPullKind kind,
             guint window,
             guint64 min_pending)
 {
-  static const IrisdPullEvents events = { .message = on_message, .ended = on_ended };
   const char *stream = g_str_equal (consumer, "dead") ? "IRIS_DEADADV" : "IRIS";
   const IrisdPullOptions options = { .stream = stream,
                                      .consumer = consumer,
@@ -227,13 +239,8 @@ puller_new (IrisdEngine *engine,
                                      .window = window,
                                      .min_pending = min_pending,
                                      .expires_ms = 2000 };
-  Puller *self = g_new0 (Puller, 1);
 
-  self->acks = g_ptr_array_new_with_free_func (g_free);
-  self->bodies = g_ptr_array_new_with_free_func (g_free);
-  self->deliveries = g_array_new (FALSE, FALSE, sizeof (guint));
-  self->pull = irisd_pull_new (engine, &options, &events, self);
-  return self;
+  return puller_new_with (engine, &options);
 }
 
 void

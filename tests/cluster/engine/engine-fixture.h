@@ -76,6 +76,7 @@ typedef struct
   guint n_anew; /* of them, from a consumer that was made again */
 } Puller;
 
+Puller *puller_new_with (IrisdEngine *engine, const IrisdPullOptions *options);
 Puller *puller_new (IrisdEngine *engine,
                     const char *consumer,
                     IrisdPullKind kind,

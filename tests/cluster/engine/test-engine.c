@@ -405,6 +405,36 @@ TEST (a_window_is_asked_for_again_when_half_of_it_is_free)
   puller_free (any);
 }
 
+TEST (few_messages_are_asked_for_together_or_for_idle_workers)
+{
+  const IrisdPullOptions some = { .stream = "IRIS", .consumer = "any", .window = 8, .least = 7 };
+  Puller *any;
+
+  publish_many ("iris.w.any.soft.-.echo", 100);
+  any = puller_new_with (engine, &some);
+  wait_for (any->acks->len >= 8);
+  irisd_pull_release (any->pull, 1);
+  ck_assert_uint_eq (irisd_pull_get_n_asked (any->pull), 0);
+  ck_assert_int_eq (irisd_pull_get_state (any->pull), IRISD_PULL_IDLE);
+  irisd_pull_release (any->pull, 1);
+  ck_assert_uint_eq (irisd_pull_get_n_asked (any->pull), 2);
+  wait_for (irisd_pull_get_n_held (any->pull) == 8);
+
+  irisd_pull_set_window (any->pull, 9);
+  ck_assert_uint_eq (irisd_pull_get_n_asked (any->pull), 0);
+  irisd_pull_release (any->pull, 2);
+  ck_assert_uint_eq (irisd_pull_get_n_asked (any->pull), 3);
+  wait_for (irisd_pull_get_n_held (any->pull) == 9);
+
+  /* One is worth a request while the workers have none. */
+  irisd_pull_set_window (any->pull, 7);
+  irisd_pull_release (any->pull, 3);
+  ck_assert_uint_eq (irisd_pull_get_n_asked (any->pull), 1);
+  wait_for (irisd_pull_get_n_held (any->pull) == 7);
+  ack_all (any);
+  puller_free (any);
+}
+
 TEST (a_pull_that_is_freed_gives_back_what_is_on_its_way)
 {
   Puller *first, *second;
