@@ -246,6 +246,7 @@ on_acknowledge (IrisdGuestItem *item, gpointer user_data)
   irisd_late_acks_add (self->late, item->ack, g_get_monotonic_time ());
   if (irisd_guest_table_get_size (self->table) <= FEW_GUESTS)
     irisd_late_acks_send (self->late);
+  irisd_guest_hurry (self);
   if (guest->copy > 0)
     irisd_later_remove_copy (self->shared, guest->copy);
 }
