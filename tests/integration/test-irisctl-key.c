@@ -146,6 +146,28 @@ TEST (the_folder_is_the_one_that_irisd_reads)
   ck_assert_msg (strstr (out, "last seen") == NULL, "%s", out);
 }
 
+TEST (a_file_whose_path_is_as_long_as_a_key_is_a_file)
+{
+  char dir[] = "/tmp/irisctl-key-XXXXXX";
+  char path[] = "/tmp/irisctl-key-XXXXXX/a-key-of-40-char";
+  g_autoptr (GKeyFile) its_server = g_key_file_new (), made = g_key_file_new ();
+
+  ck_assert_uint_eq (strlen (path), 40);
+  ck_assert_ptr_nonnull (g_mkdtemp (dir));
+  memcpy (path, dir, strlen (dir));
+  g_autofree char *other = g_build_filename (dir, "other.key", NULL);
+  irisctl ("key", "new", "irisd", "--output", path);
+  assert_status (0);
+  irisctl ("key", "new", "other", "--output", other, "--server", path);
+  assert_status (0);
+  ck_assert (g_key_file_load_from_file (its_server, path, G_KEY_FILE_NONE, NULL));
+  ck_assert (g_key_file_load_from_file (made, other, G_KEY_FILE_NONE, NULL));
+  g_autofree char *wanted = g_key_file_get_string (its_server, "key", "public", NULL);
+  g_autofree char *has = g_key_file_get_string (made, "key", "server", NULL);
+  ck_assert_str_eq (has, wanted);
+  irisd_remove_all (dir);
+}
+
 TEST (what_makes_no_sense_is_refused)
 {
   const char *const none = "/nowhere/at/all";

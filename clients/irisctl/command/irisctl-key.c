@@ -39,7 +39,8 @@ is_key (const char *text)
   return strlen (text) == KEY_TEXT && zmq_z85_decode (bytes, text) != NULL;
 }
 
-/* A key in Z85, or the file that has it. NULL after printing why not. */
+/* A key in Z85, or the file that has it. NULL after printing why not. A path may look like a key:
+ * Z85 has a slash. */
 static char *
 read_public (const char *word)
 {
@@ -47,7 +48,7 @@ read_public (const char *word)
   g_autoptr (GError) error = NULL;
   g_autofree char *text = NULL;
 
-  if (is_key (word))
+  if (is_key (word) && !g_file_test (word, G_FILE_TEST_EXISTS))
     return g_strdup (word);
   if (g_key_file_load_from_file (file, word, G_KEY_FILE_NONE, &error))
     text = g_key_file_get_string (file, GROUP, "public", &error);
