@@ -204,6 +204,9 @@ TEST (without_a_cluster_there_are_no_nodes)
   irisctl ("submit", "--node", "n2", "echo", "x");
   ck_assert_int_ne (status, 0);
   ck_assert_ptr_nonnull (strstr (err, why));
+  irisctl ("list", "--node", "n2");
+  ck_assert_int_ne (status, 0);
+  ck_assert_str_eq (out, "");
   irisctl ("nodes", "--json");
   assert_status (0);
   g_autoptr (JsonNode) answer = json ();

@@ -254,7 +254,7 @@ print_all (Ctl *ctl, IrisClientQuery *query)
   status = list_all (ctl, query, &target);
   if (ctl->json)
     ctl_json_array_end (&target.array);
-  else if (target.any || status != CTL_OK || !ctl_terminal_print_instead ("no items"))
+  else if (target.any || (status == CTL_OK && !ctl_terminal_print_instead ("no items")))
     ctl_table_flush (table);
 
   return status;

@@ -4,6 +4,8 @@
  */
 #include "clients/irisctl/output/irisctl-output.h"
 
+#include <string.h>
+
 void
 ctl_tally_init (CtlTally *self, GPtrArray *places)
 {
@@ -56,11 +58,13 @@ ctl_tally_ran_away (CtlTally *self, const char *node, int place, guint64 bytes, 
   g_autofree char *name = place >= 0 ? g_strdup_printf ("%s/%d", node, place) : g_strdup (node);
   guint i = 0;
 
-  while (i < self->n_away && !g_str_equal (self->away[i].name, name))
+  /* In their order: n2/9 before n2/10. */
+  while (i < self->n_away && strverscmp (self->away[i].name, name) < 0)
     i++;
-  if (i == self->n_away)
+  if (i == self->n_away || !g_str_equal (self->away[i].name, name))
     {
-      self->away = g_renew (CtlTallyRow, self->away, ++self->n_away);
+      self->away = g_renew (CtlTallyRow, self->away, self->n_away + 1);
+      memmove (&self->away[i + 1], &self->away[i], (self->n_away++ - i) * sizeof *self->away);
       self->away[i] = (CtlTallyRow){ .name = g_steal_pointer (&name) };
     }
   count_run (self, &self->away[i], bytes, run_ns);

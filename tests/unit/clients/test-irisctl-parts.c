@@ -207,6 +207,30 @@ TEST (the_tally_counts_a_steal_at_both_places)
   ctl_tally_clear (&tally);
 }
 
+TEST (the_tally_has_each_place_of_other_nodes_once_in_their_order)
+{
+  static const char *const names[] = { "n1", "n1/0", "n2/9", "n2/10" };
+  g_autoptr (GPtrArray) places = g_ptr_array_new ();
+  CtlTally tally;
+
+  ctl_tally_init (&tally, places);
+  for (guint i = 0; i < 2; i++)
+    {
+      ctl_tally_ran_away (&tally, "n2", 10, 1, 1);
+      ctl_tally_ran_away (&tally, "n1", 0, 1, 1);
+      ctl_tally_ran_away (&tally, "n2", 9, 1, 1);
+      ctl_tally_ran_away (&tally, "n1", -1, 1, 1);
+    }
+  ck_assert_uint_eq (tally.n_away, G_N_ELEMENTS (names));
+  for (guint i = 0; i < tally.n_away; i++)
+    {
+      ck_assert_str_eq (tally.away[i].name, names[i]);
+      ck_assert_uint_eq (tally.away[i].executed, 2);
+    }
+  ck_assert_uint_eq (tally.total.executed, 8);
+  ctl_tally_clear (&tally);
+}
+
 TEST (the_bar_is_as_full_as_the_work_is_done)
 {
   g_autofree char *none = ctl_progress_format (0, "0 of 0+ files, 0/s", 80);
