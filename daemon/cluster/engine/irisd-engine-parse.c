@@ -183,7 +183,7 @@ irisd_pub_ack_parse (IrisdPubAck *self, const char *data, gsize length)
   JsonObject *refusal;
   gint64 number;
 
-  *self = (IrisdPubAck){ .stored = TRUE, .n_stored = 1 };
+  *self = (IrisdPubAck){ .stored = TRUE };
   if (read_short_ack (self, data, length))
     return TRUE;
   *self = (IrisdPubAck){ 0 };
@@ -201,7 +201,6 @@ irisd_pub_ack_parse (IrisdPubAck *self, const char *data, gsize length)
     return FALSE;
   self->stored = TRUE;
   self->sequence = (guint64) number;
-  self->n_stored = (guint) CLAMP (irisd_json_get_int (reply, "count"), 1, G_MAXINT);
   self->duplicate = json_object_has_member (reply, "duplicate")
                     && json_node_get_boolean (json_object_get_member (reply, "duplicate"));
   return TRUE;

@@ -28,7 +28,6 @@ typedef struct
   gboolean stored;
   gboolean duplicate;
   guint64 sequence;
-  guint n_stored;    /* of a batch; else 1 */
   gint code;         /* the status, as 503; 0 if stored */
   gint err_code;     /* JetStream's own, as 10077 */
   char *description; /* NULL, or of the error */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Publications to streams, many under way at once, and atomic batches.
+ * Publications to streams, many under way at once.
  */
 #include "daemon/cluster/engine/irisd-engine-parse.h"
 #include "daemon/cluster/engine/irisd-engine-private.h"
@@ -18,8 +18,6 @@ enum
   INSUFFICIENT_RESOURCES = 10023,
   MEMORY_EXCEEDED = 10028,
   STORAGE_EXCEEDED = 10047,
-  BATCHES_UNDER_WAY = 10210,
-  BATCHES_UNDER_WAY_TOO_MANY = 10211,
 };
 
 const char *
@@ -52,8 +50,6 @@ judge_error (const IrisdPubAck *ack)
     case INSUFFICIENT_RESOURCES:
     case MEMORY_EXCEEDED:
     case STORAGE_EXCEEDED:
-    case BATCHES_UNDER_WAY:
-    case BATCHES_UNDER_WAY_TOO_MANY:
       return IRISD_PUBLISH_FULL;
     default:
       if (ack->code == 429)
@@ -79,7 +75,6 @@ judge_answer (IrisdEngine *engine,
     {
       result->status = ack->duplicate ? IRISD_PUBLISH_DUPLICATE : IRISD_PUBLISH_STORED;
       result->sequence = ack->sequence;
-      result->n_stored = ack->n_stored;
     }
   else
     {
@@ -115,11 +110,8 @@ answer_publication (IrisdEngine *engine,
                     const GError *error)
 {
   g_auto (IrisdPubAck) ack = { 0 };
-  IrisdPublishResult result = { .n_stored = 0 };
+  IrisdPublishResult result = { 0 };
 
-  /* The first message of a batch is answered by an empty one. */
-  if (!error && message->length == 0)
-    return FALSE;
   if (slot->size > 0)
     {
       engine->n_under_way--;
@@ -252,70 +244,4 @@ irisd_engine_publish (IrisdEngine *self,
     }
   count (self, slot, size);
   irisd_slot_send (self, slot, message, IRISD_ENGINE_PUBLISH_MS);
-}
-
-/* ---- Atomic batches ---- */
-
-static natsMsg *
-make_batch_message (const IrisdEnginePublication *publication,
-                    const char *reply,
-                    const char *batch,
-                    guint number,
-                    gboolean last)
-{
-  natsMsg *message = make_message (publication, reply);
-  natsStatus status = message ? NATS_OK : NATS_ERR;
-  char text[24];
-
-  g_snprintf (text, sizeof text, "%u", number);
-  if (status == NATS_OK)
-    status = natsMsgHeader_Set (message, "Nats-Batch-Id", batch);
-  if (status == NATS_OK)
-    status = natsMsgHeader_Set (message, "Nats-Batch-Sequence", text);
-  if (status == NATS_OK && last)
-    status = natsMsgHeader_Set (message, "Nats-Batch-Commit", "1");
-  if (status != NATS_OK)
-    g_clear_pointer (&message, natsMsg_Destroy);
-  return message;
-}
-
-void
-irisd_engine_publish_batch (IrisdEngine *self,
-                            const IrisdEnginePublication *publications,
-                            guint n_publications,
-                            IrisdPublishFunc callback,
-                            gpointer user_data)
-{
-  IrisdSlot *slot = irisd_slot_new (self, answer_publication, G_CALLBACK (callback), user_data);
-  g_autoptr (GPtrArray) messages = g_ptr_array_new ();
-  g_autofree char *batch = g_uuid_string_random ();
-  char reply[IRISD_SLOT_REPLY_MAX];
-  gsize size = 0;
-  gboolean good = n_publications > 0 && n_publications <= IRISD_ENGINE_MAX_BATCH;
-
-  irisd_slot_get_reply (self, slot, &self->acks_route, reply, sizeof reply);
-  for (guint i = 0; good && i < n_publications; i++)
-    {
-      gboolean last = i + 1 == n_publications;
-      natsMsg *message = make_batch_message (&publications[i], i == 0 || last ? reply : NULL, batch,
-                                             i + 1, last);
-      good = message != NULL;
-      if (good)
-        {
-          size += get_size (message);
-          g_ptr_array_add (messages, message);
-        }
-    }
-  if (!good || self->state != IRISD_ENGINE_CONNECTED)
-    {
-      g_ptr_array_foreach (messages, (GFunc) natsMsg_Destroy, NULL);
-      irisd_slot_fail (self, slot,
-                       good ? IRISD_ENGINE_ERROR_DISCONNECTED : IRISD_ENGINE_ERROR_MALFORMED);
-      return;
-    }
-  count (self, slot, size);
-  for (guint i = 0; i + 1 < n_publications; i++)
-    irisd_engine_put_message (self, g_ptr_array_index (messages, i));
-  irisd_slot_send (self, slot, g_ptr_array_index (messages, n_publications - 1),
-                   IRISD_ENGINE_PUBLISH_MS);
 }

@@ -357,26 +357,6 @@ irisd_engine_term (IrisdEngine *self, const char *ack_subject, const char *reaso
   put_ack (self, ack_subject, g_strdelimit (text, "\r\n", ' '));
 }
 
-static gboolean
-answer_ack (IrisdEngine *engine,
-            IrisdSlot *slot,
-            const IrisdEngineMessage *message,
-            const GError *error)
-{
-  ((IrisdAckFunc) slot->callback) (engine, error, slot->user_data);
-  return TRUE;
-}
-
-void
-irisd_engine_ack_sync (IrisdEngine *self,
-                       const char *ack_subject,
-                       IrisdAckFunc callback,
-                       gpointer user_data)
-{
-  ask (self, begin (self, ack_subject, answer_ack, G_CALLBACK (callback), user_data), NULL, 0,
-       "+ACK", 4, IRISD_ENGINE_PUBLISH_MS);
-}
-
 /* ---- Core NATS ---- */
 
 gboolean

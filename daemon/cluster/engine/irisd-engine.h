@@ -214,7 +214,6 @@ typedef struct
   /* whether it may be stored although the status says otherwise */
   gboolean maybe_stored;
   guint64 sequence; /* if STORED or DUPLICATE: the number in the stream; else 0 */
-  guint n_stored;   /* of a batch */
   gint code;        /* JetStream's err_code, or 0 */
   const char *text; /* why, if not stored; else NULL */
 } IrisdPublishResult;
@@ -229,14 +228,6 @@ void irisd_engine_publish (IrisdEngine *self,
                            const IrisdEnginePublication *publication,
                            IrisdPublishFunc callback,
                            gpointer user_data);
-/* All of them or none: 1 to IRISD_ENGINE_MAX_BATCH, for one stream that allows it. A known message
- * id refuses them all. The result's sequence is the last one's. */
-#define IRISD_ENGINE_MAX_BATCH 1000
-void irisd_engine_publish_batch (IrisdEngine *self,
-                                 const IrisdEnginePublication *publications,
-                                 guint n_publications,
-                                 IrisdPublishFunc callback,
-                                 gpointer user_data);
 /* Publications without their answer, also those that wait for the window. */
 guint irisd_engine_get_n_unanswered (IrisdEngine *self);
 const char *irisd_publish_status_get_name (IrisdPublishStatus status);
@@ -314,15 +305,8 @@ IrisdPullState irisd_pull_get_state (IrisdPull *self);
 /* Why it is in trouble or gone, as a sentence; else NULL. */
 const char *irisd_pull_get_reason (IrisdPull *self);
 
-/* Answers to a delivery, by its ack subject. They come to nothing while the connection is away, but
- * for irisd_engine_ack_sync(), which says so. */
+/* Answers to a delivery, by its ack subject. They come to nothing while the connection is away. */
 void irisd_engine_ack (IrisdEngine *self, const char *ack_subject);
-/* @error is NULL, or why it is not known to be acknowledged. */
-typedef void (*IrisdAckFunc) (IrisdEngine *self, const GError *error, gpointer user_data);
-void irisd_engine_ack_sync (IrisdEngine *self,
-                            const char *ack_subject,
-                            IrisdAckFunc callback,
-                            gpointer user_data);
 /* Delivered again after @delay_ms, or at once. */
 void irisd_engine_nak (IrisdEngine *self, const char *ack_subject, guint64 delay_ms);
 /* Work in progress: the time for the ack begins anew. */

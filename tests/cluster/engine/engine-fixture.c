@@ -49,8 +49,8 @@ on_published (IrisdEngine *engine, const IrisdPublishResult *result, gpointer us
 
   ck_assert (!publishing->done);
   publishing->done = TRUE;
-  publishing->result = (Published){ result->status, result->sequence, result->n_stored,
-                                    result->code, result->maybe_stored };
+  publishing->result = (Published){ result->status, result->sequence, result->code,
+                                    result->maybe_stored };
   ck_assert (result->text || result->status <= IRISD_PUBLISH_DUPLICATE);
 }
 
@@ -88,16 +88,6 @@ publish_first (IrisdEngine *engine, const char *subject, const char *data)
   return publish_one (
       engine, &(IrisdEnginePublication){
                   .subject = subject, .data = data, .length = strlen (data), .check_last = TRUE });
-}
-
-Published
-publish_batch (IrisdEngine *engine, const IrisdEnginePublication *publications, guint n)
-{
-  Publishing publishing = { 0 };
-
-  irisd_engine_publish_batch (engine, publications, n, on_published, &publishing);
-  wait_for (publishing.done);
-  return publishing.result;
 }
 
 typedef struct

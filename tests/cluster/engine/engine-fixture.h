@@ -36,7 +36,6 @@ typedef struct
 {
   IrisdPublishStatus status;
   guint64 sequence;
-  guint n_stored;
   gint code;
   gboolean maybe_stored;
 } Published;

@@ -61,7 +61,6 @@ struct Ledger
   guint n_again;
   guint n_received[N_ITEMS];
   guint n_distinct;
-  guint n_acks;
 };
 
 static void publish_more (Ledger *ledger);
@@ -108,13 +107,6 @@ publish_more (Ledger *ledger)
 }
 
 static void
-on_entry_acked (IrisdEngine *engine, const GError *error, gpointer user_data)
-{
-  /* If it is not known to be done, it is done or the item comes again. */
-  ++*(guint *) user_data;
-}
-
-static void
 on_entry (IrisdPull *pull, const IrisdEngineMessage *message, gpointer user_data)
 {
   Ledger *ledger = user_data;
@@ -122,7 +114,7 @@ on_entry (IrisdPull *pull, const IrisdEngineMessage *message, gpointer user_data
 
   if (ledger->n_received[g_ascii_strtoull (text, NULL, 10)]++ == 0)
     ledger->n_distinct++;
-  irisd_engine_ack_sync (ledger->engine, message->reply, on_entry_acked, &ledger->n_acks);
+  irisd_engine_ack (ledger->engine, message->reply);
   irisd_pull_release (pull, 1);
 }
 

@@ -300,27 +300,6 @@ TEST (what_is_too_large_is_refused)
                     IRISD_PUBLISH_STORED);
 }
 
-TEST (a_batch_is_stored_whole_or_not_at_all)
-{
-  g_autofree char *id = g_uuid_string_random ();
-  IrisdEnginePublication batch[10];
-  Published result;
-
-  for (guint i = 0; i < 10; i++)
-    batch[i] = (IrisdEnginePublication){ .subject = "iris.w.any.soft.-.echo",
-                                         .data = "b",
-                                         .length = 1 };
-  batch[3].message_id = id;
-  result = publish_batch (engine, batch, 10);
-  ck_assert_int_eq (result.status, IRISD_PUBLISH_STORED);
-  ck_assert_uint_eq (result.n_stored, 10);
-  ck_assert_int_eq (publish_batch (engine, batch, 10).status, IRISD_PUBLISH_REFUSED);
-  ck_assert_uint_eq (count_messages (engine, "IRIS"), 10);
-  ck_assert_int_eq (publish_batch (engine, batch + 3, 1).status, IRISD_PUBLISH_REFUSED);
-  ck_assert_int_eq (publish_batch (engine, batch, 0).status, IRISD_PUBLISH_REFUSED);
-  ck_assert_int_eq (publish_batch (engine, batch + 4, 1).status, IRISD_PUBLISH_STORED);
-}
-
 /* ---- Pulls ---- */
 
 static void
@@ -542,26 +521,6 @@ TEST (work_in_progress_keeps_the_lease)
       if (longest_us < (gint64) options.lease_ms * 1000 / 2)
         ck_assert_uint_ne (first.stream_sequence, later.stream_sequence);
     }
-  puller_free (any);
-}
-
-static void
-on_acked (IrisdEngine *of, const GError *error, gpointer user_data)
-{
-  ck_assert_msg (error == NULL, "%s", error ? error->message : "");
-  *(gboolean *) user_data = TRUE;
-}
-
-TEST (a_confirmed_ack_has_removed_the_item)
-{
-  Puller *any = puller_new (engine, "any", IRISD_PULL_PLAIN, 10, 0);
-  gboolean acked = FALSE;
-
-  publish_many ("iris.w.any.soft.-.echo", 1);
-  wait_for (any->acks->len >= 1);
-  irisd_engine_ack_sync (engine, g_ptr_array_index (any->acks, 0), on_acked, &acked);
-  wait_for (acked);
-  wait_for (count_messages (engine, "IRIS") == 0);
   puller_free (any);
 }
 
