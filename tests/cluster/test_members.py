@@ -162,16 +162,19 @@ def a_node_with_another_secret_stays_out():
         reason = third.json('nodes')['reason']
         demand('secret-file' in reason and 'n1' in reason and 'n2' in reason, reason)
         demand('n3' not in states(nodes[0]), 'the others do not know it')
+        third.irisctl('submit', '--class', 'relaxed', '--detach', '--any-node', '--delay', '1h', 'echo', 'x')
         # It sets aside none of their items.
         for _ in range(20):
             expect(nodes[0].irisctl('run', '--any-node', '--', 'echo', 'x'), 'x\n')
         expect(nodes.messages('IRIS_DEAD'), 0)
         expect(third.irisctl('run', 'echo', 'local'), 'local\n')
+        expect(nodes.messages('IRIS_LATER'), 0, 'copies of its items')
         third.process.terminate()
         third.cluster['secret-file'] = nodes.secret
         third.write_config()
         third.start()
         wait_until(lambda: own_state(third) == 'joined', 'it joins with their secret')
+        wait_until(lambda: nodes.messages('IRIS_LATER') == 1, 'the copy that it held back is stored')
 
 
 def a_drained_node_says_so_and_stays_so():

@@ -835,6 +835,7 @@ irisd_away_follow_engine (IrisdAway *self)
 void
 irisd_away_set_shut (IrisdAway *self, gboolean shut)
 {
+  irisd_later_set_shut (self->later, shut);
   irisd_away_table_set_shut (self->table, shut, g_get_monotonic_time ());
   irisd_away_hurry (self);
 }

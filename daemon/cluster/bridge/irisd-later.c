@@ -28,6 +28,7 @@ struct _IrisdLater
   GSource *timer;
   IrisWireEncoder encoder;
   gboolean stopped;
+  gboolean shut; /* nothing is published, and the servers count as silent */
   gboolean told; /* the log says that the cluster keeps no copies */
 };
 
@@ -256,6 +257,12 @@ on_keep (IrisdLaterItem *item, gpointer user_data)
 {
   IrisdLater *self = user_data;
   const Copy *copy = item->data;
+
+  if (self->shut)
+    {
+      irisd_later_table_kept (self->table, item, IRISD_LATER_SILENT, 0, g_get_monotonic_time ());
+      return;
+    }
   g_autofree char *later = irisd_later_get_subject (self->shared, item->item);
   const IrisdEnginePublication publication = {
     .subject = later,
@@ -288,8 +295,13 @@ static void
 on_purge (IrisdLaterItem *item, gpointer user_data)
 {
   IrisdLater *self = user_data;
-  g_autofree char *later = irisd_later_get_subject (self->shared, item->item);
 
+  if (self->shut)
+    {
+      irisd_later_table_purged (self->table, item, FALSE, FALSE, g_get_monotonic_time ());
+      return;
+    }
+  g_autofree char *later = irisd_later_get_subject (self->shared, item->item);
   purge (self->shared, self->shared->later_stream, later, on_purged, item->data);
 }
 
@@ -313,6 +325,12 @@ on_claim (IrisdLaterItem *item, gpointer user_data)
   IrisdLater *self = user_data;
   const IrisdBridgeShared *shared = self->shared;
   gsize size = 0;
+
+  if (self->shut)
+    {
+      irisd_later_table_claimed (self->table, item, FALSE, g_get_monotonic_time ());
+      return;
+    }
   g_autofree char *subject = irisd_bridge_end_subject (shared->node, item->item);
   g_autofree guint8 *claim = irisd_away_make_claim (shared, &self->encoder, item->item, &size);
   const IrisdEnginePublication publication = {
@@ -399,6 +417,13 @@ void
 irisd_later_drop (IrisdLater *self, const guint8 *id)
 {
   wish (self, get_item (self, id), IRISD_LATER_DROP);
+}
+
+/* While it is shut, wishes are kept for later. */
+void
+irisd_later_set_shut (IrisdLater *self, gboolean shut)
+{
+  self->shut = shut;
 }
 
 /* The item is leased. */

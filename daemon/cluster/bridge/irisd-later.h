@@ -23,6 +23,7 @@ G_BEGIN_DECLS
 typedef struct _IrisdLater IrisdLater;
 
 IrisdLater *irisd_later_new (const IrisdBridgeShared *shared);
+void irisd_later_set_shut (IrisdLater *self, gboolean shut);
 void irisd_later_stop (IrisdLater *self);
 void irisd_later_free (IrisdLater *self);
 
