@@ -17,7 +17,8 @@ struct _IrisdLaterTable
   const IrisdLaterFuncs *funcs;
   gpointer user_data;
   GHashTable *items; /* by id */
-  GQueue again;      /* the first is due first: all wait equally long */
+  GQueue again;      /* the first is due first: all wait equally long, or until it opens */
+  gboolean shut;     /* nothing is asked */
 };
 
 static guint
@@ -90,6 +91,14 @@ static void
 begin (IrisdLaterTable *self, IrisdLaterItem *item)
 {
   leave_queue (self, item);
+  if (self->shut)
+    {
+      item->due = 0;
+      item->waits = TRUE;
+      item->link.data = item;
+      g_queue_push_head_link (&self->again, &item->link);
+      return;
+    }
   item->busy = TRUE;
   item->changed = FALSE;
   if (item->wish == IRISD_LATER_KEEP)
@@ -211,12 +220,21 @@ irisd_later_table_take (IrisdLaterTable *self, const guint8 *id, guint64 *sequen
   return *sequence > 0 ? IRISD_LATER_WAITED : IRISD_LATER_UNSURE;
 }
 
+/* While it is shut, wishes wait. */
+void
+irisd_later_table_set_shut (IrisdLaterTable *self, gboolean shut)
+{
+  self->shut = shut;
+}
+
 /* Asks again what is due. Returns when it is to be called next, or G_MAXINT64. */
 gint64
 irisd_later_table_tick (IrisdLaterTable *self, gint64 now)
 {
   IrisdLaterItem *item;
 
+  if (self->shut)
+    return G_MAXINT64;
   while ((item = g_queue_peek_head (&self->again)) != NULL && item->due <= now)
     begin (self, item);
   return item != NULL ? item->due : G_MAXINT64;

@@ -96,6 +96,7 @@ void irisd_later_table_purged (IrisdLaterTable *self,
 void
 irisd_later_table_claimed (IrisdLaterTable *self, IrisdLaterItem *item, gboolean sure, gint64 now);
 IrisdLaterFound irisd_later_table_take (IrisdLaterTable *self, const guint8 *id, guint64 *sequence);
+void irisd_later_table_set_shut (IrisdLaterTable *self, gboolean shut);
 gint64 irisd_later_table_tick (IrisdLaterTable *self, gint64 now);
 guint irisd_later_table_get_size (const IrisdLaterTable *self);
 

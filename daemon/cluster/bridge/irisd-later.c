@@ -28,7 +28,6 @@ struct _IrisdLater
   GSource *timer;
   IrisWireEncoder encoder;
   gboolean stopped;
-  gboolean shut; /* nothing is published, and the servers count as silent */
   gboolean told; /* the log says that the cluster keeps no copies */
 };
 
@@ -257,12 +256,6 @@ on_keep (IrisdLaterItem *item, gpointer user_data)
 {
   IrisdLater *self = user_data;
   const Copy *copy = item->data;
-
-  if (self->shut)
-    {
-      irisd_later_table_kept (self->table, item, IRISD_LATER_SILENT, 0, g_get_monotonic_time ());
-      return;
-    }
   g_autofree char *later = irisd_later_get_subject (self->shared, item->item);
   const IrisdEnginePublication publication = {
     .subject = later,
@@ -295,13 +288,8 @@ static void
 on_purge (IrisdLaterItem *item, gpointer user_data)
 {
   IrisdLater *self = user_data;
-
-  if (self->shut)
-    {
-      irisd_later_table_purged (self->table, item, FALSE, FALSE, g_get_monotonic_time ());
-      return;
-    }
   g_autofree char *later = irisd_later_get_subject (self->shared, item->item);
+
   purge (self->shared, self->shared->later_stream, later, on_purged, item->data);
 }
 
@@ -325,12 +313,6 @@ on_claim (IrisdLaterItem *item, gpointer user_data)
   IrisdLater *self = user_data;
   const IrisdBridgeShared *shared = self->shared;
   gsize size = 0;
-
-  if (self->shut)
-    {
-      irisd_later_table_claimed (self->table, item, FALSE, g_get_monotonic_time ());
-      return;
-    }
   g_autofree char *subject = irisd_bridge_end_subject (shared->node, item->item);
   g_autofree guint8 *claim = irisd_away_make_claim (shared, &self->encoder, item->item, &size);
   const IrisdEnginePublication publication = {
@@ -419,11 +401,12 @@ irisd_later_drop (IrisdLater *self, const guint8 *id)
   wish (self, get_item (self, id), IRISD_LATER_DROP);
 }
 
-/* While it is shut, wishes are kept for later. */
+/* While it is shut, the servers are asked for nothing. */
 void
 irisd_later_set_shut (IrisdLater *self, gboolean shut)
 {
-  self->shut = shut;
+  irisd_later_table_set_shut (self->table, shut);
+  hurry (self);
 }
 
 /* The item is leased. */

@@ -261,7 +261,7 @@ typedef struct
 
 typedef enum
 {
-  IRISD_PULL_IDLE,    /* asks for nothing: the window is full or 0, or there is no connection */
+  IRISD_PULL_IDLE, /* asks for nothing: the window is full enough or 0, or there is no connection */
   IRISD_PULL_WAITING, /* has a request at the server */
   IRISD_PULL_TROUBLE, /* the last request failed; asks again after a delay */
   IRISD_PULL_GONE,    /* there is no such consumer; looks again after a delay */

@@ -188,6 +188,27 @@ TEST (what_is_not_answered_is_asked_again)
   world_clear (&world);
 }
 
+TEST (a_table_that_is_shut_asks_for_nothing_until_it_opens)
+{
+  World world;
+
+  world_init (&world);
+  wish (&world, IRISD_LATER_KEEP);
+  irisd_later_table_set_shut (world.table, TRUE);
+  answer (&world, FALSE);
+  ck_assert_int_eq (irisd_later_table_tick (world.table, 10 * AGAIN_US), G_MAXINT64);
+  wish (&world, IRISD_LATER_RECALL);
+  wish (&world, IRISD_LATER_KEEP);
+  ck_assert_int_eq (world.asked, ASKED_NOTHING);
+
+  irisd_later_table_set_shut (world.table, FALSE);
+  ck_assert_int_eq (irisd_later_table_tick (world.table, 0), G_MAXINT64);
+  ck_assert_int_eq (world.asked, ASKED_KEEP);
+  settle (&world);
+  ck_assert_uint_gt (world.copy, 0);
+  world_clear (&world);
+}
+
 TEST (what_the_servers_refuse_is_not_asked_again)
 {
   World world;
